@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Prepared } from "../gate/prepared.js";
 import type { Permit } from "../workspace/permit.js";
-import type { ToolError, ToolResult, Workspace } from "../workspace/types.js";
+import type { FileChanged, ToolError, ToolResult, Workspace } from "../workspace/types.js";
 
 /** What a turn does for the tools that act on the turn itself. */
 export interface TurnPort {
@@ -37,5 +37,5 @@ export interface Tool<Args = unknown> {
     prepared: Prepared,
     permit: Permit | undefined,
     context: ToolContext,
-  ): Promise<ToolResult | ToolError>;
+  ): Promise<ToolResult | ToolError | FileChanged>;
 }

@@ -6,6 +6,14 @@ export class ToolError {
   constructor(readonly message: string) {}
 }
 
+/**
+ * The file is not the one the card showed: found between the answer and the rename. Nothing was
+ * written; the answer is spent and the call is prepared again.
+ */
+export class FileChanged {
+  constructor(readonly path: string) {}
+}
+
 /** A path of a call that lands inside the workspace. */
 export interface InsidePath {
   readonly kind: "inside";

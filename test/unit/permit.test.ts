@@ -1,0 +1,16 @@
+import { strictEqual, throws } from "node:assert/strict";
+import { issuePermit, Permit } from "../../src/core/workspace/permit.js";
+
+describe("a permit", () => {
+  const effect = { kind: "run", call: "c1", argv: ["true"], timeout: 5 } as const;
+
+  it("is spent once", () => {
+    const permit = issuePermit<"run">(effect);
+    strictEqual(permit.spend().call, "c1");
+    throws(() => permit.spend(), /is spent/);
+  });
+
+  it("cannot be made around the gate", () => {
+    throws(() => new Permit<"run">(Symbol("issuer") as never, effect), /made by the gate/);
+  });
+});
