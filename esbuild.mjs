@@ -1,0 +1,130 @@
+/**
+ * `npm run build`: puts everything that runs into dist/.
+ *   node esbuild.mjs [--watch] [--production] [--tests]
+ * `--tests` builds dist-test/host.cjs instead: the suites that run inside the extension host.
+ */
+import { cp, mkdir, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import esbuild from "esbuild";
+
+const root = dirname(fileURLToPath(import.meta.url));
+const flags = new Set(process.argv.slice(2));
+const production = flags.has("--production");
+
+/** @type {import("esbuild").BuildOptions} */
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: production,
+  sourcemap: true,
+  // Source maps name files, they do not carry them: the package stays small.
+  sourcesContent: false,
+  logLevel: "info",
+  legalComments: production ? "eof" : "none",
+};
+
+/** CommonJS has no `import.meta.url`; this gives the bundle's own. @type {import("esbuild").BuildOptions} */
+const commonJs = {
+  ...common,
+  platform: "node",
+  format: "cjs",
+  target: "node22",
+  external: ["vscode", "@vscode/ripgrep"],
+  define: { "import.meta.url": "__bundleUrl" },
+  banner: { js: 'const __bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+};
+
+/** @type {import("esbuild").BuildOptions[]} */
+const product = [
+  {
+    ...commonJs,
+    entryPoints: { extension: "src/extension.ts" },
+    outdir: "dist",
+    outExtension: { ".js": ".cjs" },
+  },
+  {
+    ...common,
+    entryPoints: { webview: "src/webview/main.tsx" },
+    outdir: "dist",
+    platform: "browser",
+    format: "iife",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    // The page has a file of its own for the icons, see `copyIcons`.
+    external: ["*.ttf"],
+    define: { "process.env.NODE_ENV": production ? '"production"' : '"development"' },
+  },
+  {
+    ...common,
+    entryPoints: { acp: "src/acp.ts" },
+    outdir: "dist",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: ["@vscode/ripgrep"],
+    // Some dependencies are CommonJS and call `require`, which an ES module has not.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+    },
+  },
+];
+
+/** The host suites, each loaded only when mocha's globals are there. */
+async function hostTests() {
+  const folder = join(root, "test/workbench/host");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".test.ts")).sort();
+  if (names.length === 0) throw new Error(`no suites in ${folder}`);
+  const loads = names.map((name) => `() => import(${JSON.stringify(`./${name}`)})`).join(", ");
+  /** @type {import("esbuild").BuildOptions} */
+  const options = {
+    ...commonJs,
+    stdin: {
+      contents: `import { runSuites } from "./run.ts";\nexport const run = () => runSuites([${loads}]);`,
+      resolveDir: folder,
+      loader: "ts",
+    },
+    outfile: "dist-test/host.cjs",
+    external: ["vscode", "mocha", "@vscode/ripgrep"],
+    minify: false,
+  };
+  return options;
+}
+
+/** The webview may load files from dist/ alone, so the icons' font goes there. */
+async function copyIcons() {
+  await mkdir(join(root, "dist"), { recursive: true });
+  for (const name of ["codicon.css", "codicon.ttf"]) {
+    await cp(join(root, "node_modules/@vscode/codicons/dist", name), join(root, "dist", name));
+  }
+}
+
+/** Entry points that are not there, by name: esbuild's own message does not say what to do. */
+async function missingEntries(builds) {
+  const entries = builds.flatMap((build) => Object.values(build.entryPoints ?? {}));
+  const found = await Promise.all(
+    entries.map((entry) =>
+      stat(join(root, entry)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return entries.filter((_, index) => !found[index]);
+}
+
+const builds = flags.has("--tests") ? [await hostTests()] : product;
+const missing = await missingEntries(builds);
+for (const entry of missing) console.error(`${entry} is not there: its bundle is not built`);
+const present = builds.filter((build) =>
+  Object.values(build.entryPoints ?? {}).every((entry) => !missing.includes(entry)),
+);
+if (!flags.has("--tests")) await copyIcons();
+
+if (flags.has("--watch")) {
+  const contexts = await Promise.all(present.map((build) => esbuild.context(build)));
+  await Promise.all(contexts.map((context) => context.watch()));
+} else {
+  await Promise.all(present.map((build) => esbuild.build(build)));
+}
