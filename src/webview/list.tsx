@@ -1,0 +1,227 @@
+import { Component, createRef, type VNode } from "preact";
+import { post, save, saved } from "./host.js";
+import { guessHeight, Row } from "./row.js";
+import type { Store } from "./store.js";
+import { t } from "./texts.js";
+import { type Item, isSilent } from "./transcript.js";
+import { windowOf } from "./window.js";
+
+/** Where the view is held: a row's top, this many pixels below the view's. */
+interface Pin {
+  readonly key: string;
+  readonly offset: number;
+}
+
+/** Nearer to the end than this counts as at the end, in pixels. */
+const NEAR = 24;
+
+/** The transcript: a log of which only what is near the view is in the page. */
+export class List extends Component<
+  { store: Store; rev: number },
+  { stuck: boolean; top: number }
+> {
+  override state = { stuck: true, top: 0 };
+  readonly #view = createRef<HTMLDivElement>();
+  readonly #heights = new Map<string, number>();
+  #rows: Item[] = [];
+  #pin: Pin | undefined;
+  #session = "";
+  #saving: ReturnType<typeof setTimeout> | undefined;
+  readonly #resize = new ResizeObserver((entries) => {
+    let changed = false;
+    for (const entry of entries) {
+      const key = entry.target instanceof HTMLElement ? entry.target.dataset.key : undefined;
+      if (key === undefined) changed = true;
+      else {
+        const height = entry.target.getBoundingClientRect().height;
+        if (height > 0 && this.#heights.get(key) !== height) {
+          this.#heights.set(key, height);
+          changed = true;
+        }
+      }
+    }
+    if (changed) this.forceUpdate();
+  });
+  readonly #observed = new Set<Element>();
+
+  override componentDidMount(): void {
+    if (this.#view.current) this.#resize.observe(this.#view.current);
+    this.#settle();
+  }
+
+  override componentDidUpdate(): void {
+    this.#settle();
+  }
+
+  override componentWillUnmount(): void {
+    this.#resize.disconnect();
+    clearTimeout(this.#saving);
+  }
+
+  #offsetOf(key: string): number | undefined {
+    let offset = 0;
+    for (const row of this.#rows) {
+      if (row.key === key) return offset;
+      offset += this.#heights.get(row.key) ?? guessHeight(row);
+    }
+    return undefined;
+  }
+
+  /** After the page was drawn: watch the rows that are in it, and put the view where it belongs. */
+  #settle(): void {
+    const view = this.#view.current;
+    if (!view) return;
+    const rows = new Set<Element>(view.querySelectorAll(":scope .row"));
+    for (const row of this.#observed)
+      if (!rows.has(row)) {
+        this.#resize.unobserve(row);
+        this.#observed.delete(row);
+      }
+    for (const row of rows)
+      if (!this.#observed.has(row)) {
+        this.#resize.observe(row);
+        this.#observed.add(row);
+      }
+    this.#restore();
+    this.#takeReveal(view);
+    if (this.#pin) {
+      const offset = this.#offsetOf(this.#pin.key);
+      if (offset !== undefined) view.scrollTop = offset + this.#pin.offset;
+    } else if (this.state.stuck) view.scrollTop = view.scrollHeight;
+  }
+
+  /** Another session, or the page is new: back to where its reader was. */
+  #restore(): void {
+    const { store } = this.props;
+    if (this.#session === store.session) return;
+    this.#session = store.session;
+    const before = saved().scroll;
+    if (before?.session === store.session && this.#rows.some((row) => row.key === before.key)) {
+      this.#pin = { key: before.key, offset: before.offset };
+      this.setState({ stuck: false });
+    } else {
+      this.#pin = undefined;
+      this.setState({ stuck: true });
+    }
+  }
+
+  #takeReveal(view: HTMLElement): void {
+    const { store } = this.props;
+    const { reveal } = store;
+    if (!reveal || reveal.target === "composer") return;
+    if (reveal.target === "last") {
+      store.reveal = undefined;
+      this.#pin = undefined;
+      this.setState({ stuck: true });
+      const articles = view.querySelectorAll<HTMLElement>("article");
+      articles[articles.length - 1]?.focus({ preventScroll: true });
+      return;
+    }
+    const row = reveal.card === undefined ? undefined : store.transcript.rowOfCard(reveal.card);
+    if (!row) return;
+    const card = view.querySelector<HTMLElement>(`[data-card="${CSS.escape(reveal.card ?? "")}"]`);
+    this.#pin = { key: row.key, offset: -8 };
+    if (card) {
+      store.reveal = undefined;
+      card.focus({ preventScroll: true });
+    }
+    this.setState({ stuck: false });
+  }
+
+  readonly #onScroll = (): void => {
+    const view = this.#view.current;
+    if (!view) return;
+    const stuck = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR;
+    this.setState({ top: view.scrollTop, stuck: this.#pin ? false : stuck });
+    clearTimeout(this.#saving);
+    this.#saving = setTimeout(() => this.#save(), 150);
+  };
+
+  readonly #release = (): void => {
+    this.#pin = undefined;
+  };
+
+  #save(): void {
+    const view = this.#view.current;
+    if (!view) return;
+    if (this.state.stuck) {
+      save({ scroll: undefined });
+      return;
+    }
+    let offset = 0;
+    for (const row of this.#rows) {
+      const height = this.#heights.get(row.key) ?? guessHeight(row);
+      if (offset + height > view.scrollTop) {
+        save({
+          scroll: { session: this.#session, key: row.key, offset: view.scrollTop - offset },
+        });
+        return;
+      }
+      offset += height;
+    }
+  }
+
+  readonly #earlier = (): void => {
+    const { store } = this.props;
+    const first = this.#rows[0];
+    const view = this.#view.current;
+    if (first && view) this.#pin = { key: first.key, offset: view.scrollTop };
+    post({ type: "earlier", session: store.session, before: store.transcript.firstSeq });
+  };
+
+  readonly #toEnd = (): void => {
+    this.#pin = undefined;
+    this.setState({ stuck: true });
+  };
+
+  override render(): VNode {
+    const { store } = this.props;
+    this.#rows = store.transcript.items.filter((item) => !isSilent(item));
+    const heights = this.#rows.map((row) => this.#heights.get(row.key) ?? guessHeight(row));
+    const height = this.#view.current?.clientHeight ?? 800;
+    const total = heights.reduce((sum, each) => sum + each, 0);
+    const pinned = this.#pin ? this.#offsetOf(this.#pin.key) : undefined;
+    const top = this.state.stuck ? Math.max(0, total - height) : (pinned ?? this.state.top);
+    const range = windowOf(heights, top, height);
+    return (
+      <div class="list-frame">
+        <div
+          ref={this.#view}
+          class="list"
+          role="log"
+          aria-label={t("conversation")}
+          aria-live="off"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keys
+          tabIndex={0}
+          onScroll={this.#onScroll}
+          onWheel={this.#release}
+          onPointerDown={this.#release}
+          onKeyDown={this.#release}
+        >
+          {store.earlier > 0 && (
+            <button type="button" class="link earlier" onClick={this.#earlier}>
+              {t("earlier")}
+            </button>
+          )}
+          <div style={{ height: `${range.above}px` }} />
+          {this.#rows.slice(range.from, range.to).map((item) => (
+            <div key={item.key} data-key={item.key} class="row">
+              <Row
+                item={item}
+                rev={item.rev}
+                session={store.session}
+                question={store.status?.session?.question ?? null}
+              />
+            </div>
+          ))}
+          <div style={{ height: `${range.below}px` }} />
+        </div>
+        {!this.state.stuck && (
+          <button type="button" class="to-end secondary" onClick={this.#toEnd}>
+            <span class="codicon codicon-arrow-down" aria-hidden="true" /> {t("toEnd")}
+          </button>
+        )}
+      </div>
+    );
+  }
+}

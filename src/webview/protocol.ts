@@ -1,0 +1,190 @@
+import { z } from "zod";
+import type { Delta, SessionEvent } from "../core/session/events.js";
+
+/*
+ * What the panel and its host say to each other. Both ends parse: the panel shows the words of a
+ * model, so its messages are taken for those of a stranger, and an unknown or misshapen one is
+ * dropped whole.
+ */
+
+const id = z.string().min(1).max(200);
+const longText = z.string().max(1_000_000);
+
+/** What a panel may ask the host to run; a closed list, never a command id. */
+export const panelCommands = [
+  "newSession",
+  "openSession",
+  "selectModel",
+  "setKey",
+  "useDemo",
+  "openFolder",
+  "manageTrust",
+  "showAllows",
+  "showLog",
+  "startTour",
+] as const;
+export type PanelCommand = (typeof panelCommands)[number];
+
+const fromPanel = z.discriminatedUnion("type", [
+  /** The panel has nothing, or found a hole in the numbering: it wants a snapshot. */
+  z.strictObject({ type: z.literal("ready") }),
+  z.strictObject({ type: z.literal("focus"), on: z.boolean() }),
+  /** `session: null` starts a session. `ref` comes back in `asked`. */
+  z.strictObject({
+    type: z.literal("ask"),
+    session: id.nullable(),
+    ref: z.number(),
+    text: longText,
+  }),
+  z.strictObject({
+    type: z.literal("answer"),
+    session: id,
+    card: id,
+    answer: z.enum(["allow_once", "allow_session", "deny"]),
+    note: z.string().max(10_000).optional(),
+  }),
+  z.strictObject({
+    type: z.literal("answerQuestion"),
+    session: id,
+    question: id,
+    text: longText,
+  }),
+  z.strictObject({ type: z.literal("openDiff"), session: id, card: id }),
+  z.strictObject({ type: z.literal("showCard"), session: id, card: id }),
+  z.strictObject({ type: z.literal("saveFile"), session: id, card: id }),
+  z.strictObject({ type: z.literal("withdraw"), session: id, ask: id }),
+  z.strictObject({ type: z.literal("goOn"), session: id }),
+  z.strictObject({ type: z.literal("cancel"), session: id }),
+  z.strictObject({
+    type: z.literal("openFile"),
+    session: id,
+    path: z.string().min(1).max(4_096),
+    line: z.number().int().min(1).max(100_000_000).optional(),
+  }),
+  /** The events before the first one the panel has. */
+  z.strictObject({ type: z.literal("earlier"), session: id, before: z.number().int().min(0) }),
+  /** One event whole, where the panel was given a cut one. */
+  z.strictObject({ type: z.literal("whole"), session: id, seq: z.number().int().min(0) }),
+  z.strictObject({ type: z.literal("command"), command: z.enum(panelCommands) }),
+]);
+export type FromPanel = z.infer<typeof fromPanel>;
+
+const usage = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number(),
+  estimated: z.boolean(),
+});
+export type Tokens = z.infer<typeof usage>;
+
+const status = z.object({
+  folders: z.number(),
+  trusted: z.boolean(),
+  model: z.object({ label: z.string(), demo: z.boolean() }).nullable(),
+  session: z
+    .object({
+      id: z.string(),
+      title: z.string(),
+      folder: z.string(),
+      state: z.enum(["idle", "running", "waiting", "interrupted"]),
+      readOnly: z.string().nullable(),
+      queue: z.array(z.object({ ask: z.string(), text: z.string() })),
+      cards: z.array(z.string()),
+      question: z.string().nullable(),
+      allows: z.number(),
+      /** ISO 8601; when the live turn began. */
+      since: z.string().nullable(),
+      tokens: usage,
+    })
+    .nullable(),
+});
+/** What is so right now, beside the events. */
+export type Status = z.infer<typeof status>;
+
+/**
+ * An event as the panel shows it: what nobody reads there is left out, long texts are cut (then
+ * `cut` is true, and `whole` brings the rest).
+ */
+export type ViewEvent = SessionEvent & { readonly cut?: boolean };
+
+/*
+ * Events and deltas were parsed where they entered (the log, the model); from the host, which is
+ * trusted, the panel checks their envelope.
+ */
+const viewEvent = z.custom<ViewEvent>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    typeof Reflect.get(value, "seq") === "number" &&
+    typeof Reflect.get(value, "type") === "string",
+);
+const delta = z.custom<Delta>(
+  (value) =>
+    typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string",
+);
+
+const part = z.union([z.object({ event: viewEvent }), z.object({ delta }), z.object({ status })]);
+export type Part = z.infer<typeof part>;
+
+const approval = z.object({
+  session: z.string(),
+  title: z.string(),
+  event: viewEvent,
+  changed: z.boolean(),
+  unsaved: z.boolean(),
+});
+/** One open card of any open session. */
+export type Approval = z.infer<typeof approval>;
+
+const toPanel = z.discriminatedUnion("type", [
+  /** Everything, from which batches go on: the first batch after it has `n: 1`. */
+  z.object({
+    type: z.literal("snapshot"),
+    texts: z.record(z.string(), z.string()),
+    status,
+    events: z.array(viewEvent),
+    /** How many events there are before the first of `events`. */
+    earlier: z.number(),
+    /** The live deltas up to now, gathered. */
+    deltas: z.array(delta),
+  }),
+  z.object({ type: z.literal("batch"), n: z.number(), parts: z.array(part) }),
+  z.object({
+    type: z.literal("earlier"),
+    session: z.string(),
+    events: z.array(viewEvent),
+    earlier: z.number(),
+  }),
+  z.object({ type: z.literal("whole"), session: z.string(), event: viewEvent }),
+  /** What became of an ask; one that was refused goes back into the composer. */
+  z.object({ type: z.literal("asked"), ref: z.number(), refused: z.string().nullable() }),
+  /** A line for the status region. */
+  z.object({ type: z.literal("say"), text: z.string() }),
+  z.object({
+    type: z.literal("reveal"),
+    target: z.enum(["composer", "last", "card"]),
+    card: z.string().optional(),
+    text: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal("approvals"),
+    texts: z.record(z.string(), z.string()),
+    cards: z.array(approval),
+  }),
+]);
+export type ToPanel = z.infer<typeof toPanel>;
+
+/** A panel's message, or undefined where it is none of ours. */
+export function parseFromPanel(message: unknown): FromPanel | undefined {
+  return fromPanel.safeParse(message).data;
+}
+
+/** The host's message, or undefined where it is none of ours. */
+export function parseToPanel(message: unknown): ToPanel | undefined {
+  return toPanel.safeParse(message).data;
+}
+
+/** Events a snapshot carries at most; a panel asks for earlier ones page by page. */
+export const SNAPSHOT_EVENTS = 1_000;
+/** Characters of one text that go to a panel unasked. */
+export const VIEW_CHARS = 8_000;

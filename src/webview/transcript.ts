@@ -1,0 +1,344 @@
+import type { Delta, EventOf } from "../core/session/events.js";
+import type { ViewEvent } from "./protocol.js";
+
+export interface CardItem {
+  readonly event: EventOf<"card_raised"> & { readonly cut?: boolean };
+  state: "open" | "answered" | "spent" | "withdrawn";
+  answered?: EventOf<"card_answered">;
+  /** The file is not what it was when the card went up. */
+  changed: boolean;
+  unsaved: boolean;
+}
+
+export interface CallItem {
+  readonly call: string;
+  readonly tool: string;
+  readonly args: Record<string, unknown> | null;
+  readonly invalid: string | undefined;
+  /** Of the `model_answered` that made it. */
+  readonly seq: number;
+  readonly cutArgs: boolean;
+  state: "pending" | "running" | "ok" | "failed";
+  started?: string;
+  ended?: ViewEvent & { type: "call_ended" };
+  /** Live output, the last of it. */
+  output: string;
+  readonly cards: CardItem[];
+  question?: QuestionItem;
+  byAllow: boolean;
+}
+
+export interface QuestionItem {
+  readonly event: EventOf<"question">;
+  answer?: string;
+}
+
+type Body =
+  | { readonly kind: "user"; readonly text: string; readonly at: string; readonly cut: boolean }
+  | {
+      readonly kind: "answer";
+      text: string;
+      reasoning: string;
+      live: boolean;
+      readonly cut: boolean;
+      readonly short: boolean;
+    }
+  | { readonly kind: "call"; readonly call: CallItem }
+  | { readonly kind: "reads"; readonly calls: CallItem[] }
+  | { readonly kind: "hook"; readonly event: EventOf<"hook_ended"> }
+  | { readonly kind: "result"; readonly text: string; readonly cut: boolean }
+  | { readonly kind: "end"; readonly event: EventOf<"turn_ended"> }
+  | { readonly kind: "note"; readonly event: EventOf<"allow_revoked"> };
+
+/** One row of the transcript; `rev` grows with every change of it. */
+export type Item = Body & { readonly key: string; readonly seq: number; rev: number };
+
+export interface Retry {
+  readonly at: string;
+  readonly reason: string;
+}
+
+/** Live output kept for one call, in characters. */
+const OUTPUT_CHARS = 64 * 1024;
+const READS = new Set(["read_file", "grep", "list_dir"]);
+/** Calls that show as what they bring about, not as a line. */
+const SILENT = new Set(["ask", "finish"]);
+
+/** The rows of a session: a function of its events and then of the deltas after them. */
+export class Transcript {
+  readonly items: Item[] = [];
+  retry: Retry | undefined;
+  /** The event before which there is nothing here; -1 before the first. */
+  firstSeq = -1;
+  lastSeq = -1;
+  readonly cards = new Map<string, CardItem>();
+  readonly #calls = new Map<string, { call: CallItem; item: Item }>();
+  readonly #cardRows = new Map<string, Item>();
+  #live: Item | undefined;
+
+  constructor(events: readonly ViewEvent[] = []) {
+    for (const event of events) this.apply(event);
+  }
+
+  /** The row of a card, to scroll to. */
+  rowOfCard(card: string): Item | undefined {
+    return this.#cardRows.get(card);
+  }
+
+  apply(event: ViewEvent): void {
+    if (event.seq <= this.lastSeq) return;
+    if (this.firstSeq < 0) this.firstSeq = event.seq;
+    this.lastSeq = event.seq;
+    switch (event.type) {
+      case "turn_started":
+        this.#dropLive();
+        this.#push(event.seq, {
+          kind: "user",
+          text: event.text,
+          at: event.at,
+          cut: event.cut === true,
+        });
+        return;
+      case "model_answered":
+        this.#answered(event);
+        return;
+      case "card_raised":
+        this.#raised(event);
+        return;
+      case "card_answered":
+      case "card_spent":
+      case "card_withdrawn":
+        this.#settled(event);
+        return;
+      case "call_started":
+        this.#touch(event.call, (call) => {
+          call.state = "running";
+          call.started = event.at;
+          call.byAllow = event.by === "allow";
+        });
+        return;
+      case "call_ended":
+        this.#touch(event.call, (call) => {
+          call.state = event.ok ? "ok" : "failed";
+          call.ended = event;
+        });
+        return;
+      case "question":
+        this.#touch(event.call, (call) => {
+          call.question = { event };
+        });
+        return;
+      case "question_answered":
+        this.#touch(event.call, (call) => {
+          if (call.question) call.question.answer = event.text;
+        });
+        return;
+      case "hook_ended":
+        this.#push(event.seq, { kind: "hook", event });
+        return;
+      case "result":
+        this.#dropLive();
+        this.#push(event.seq, { kind: "result", text: event.text, cut: event.cut === true });
+        return;
+      case "turn_ended":
+        this.#dropLive();
+        this.#push(event.seq, { kind: "end", event });
+        return;
+      case "allow_revoked":
+        this.#push(event.seq, { kind: "note", event });
+        return;
+      case "session_started":
+      case "ask_queued":
+      case "ask_withdrawn":
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  applyDelta(delta: Delta): void {
+    switch (delta.type) {
+      case "text":
+      case "reasoning": {
+        this.retry = undefined;
+        const live = this.#liveAnswer();
+        if (delta.type === "text") live.text += delta.text;
+        else live.reasoning += delta.text;
+        live.rev++;
+        return;
+      }
+      case "output":
+        this.#touch(delta.call, (call) => {
+          const text = call.output + delta.text;
+          call.output = text.length > OUTPUT_CHARS ? text.slice(-OUTPUT_CHARS) : text;
+        });
+        return;
+      case "retry":
+        this.#dropLive();
+        this.retry = { at: delta.at, reason: delta.reason };
+        return;
+      case "call_running":
+        this.#touch(delta.call, (call) => {
+          if (call.state === "pending") call.state = "running";
+        });
+        return;
+      case "card_changed": {
+        const card = this.cards.get(delta.card);
+        if (!card) return;
+        card.changed = true;
+        card.unsaved = delta.unsaved;
+        this.#touch(card.event.call, () => {});
+        return;
+      }
+      case "state":
+        if (delta.state !== "running") this.retry = undefined;
+        return;
+      default:
+        delta satisfies never;
+    }
+  }
+
+  /** Takes what only deltas told (live text, output, marks on cards) from the rows of before. */
+  carryOver(before: Transcript): void {
+    for (const [id, { call }] of before.#calls) {
+      const now = this.#calls.get(id);
+      if (!now || now.call.ended) continue;
+      now.call.output = call.output;
+      if (now.call.state === "pending") now.call.state = call.state;
+    }
+    for (const [id, card] of before.cards) {
+      const now = this.cards.get(id);
+      if (now) {
+        now.changed = card.changed;
+        now.unsaved = card.unsaved;
+      }
+    }
+    this.retry = before.retry;
+    if (before.#live?.kind === "answer" && before.lastSeq === this.lastSeq) {
+      const live = this.#liveAnswer();
+      live.text = before.#live.text;
+      live.reasoning = before.#live.reasoning;
+    }
+  }
+
+  #push(seq: number, body: Body, suffix = ""): Item {
+    const item: Item = { ...body, key: `${seq}${suffix}`, seq, rev: 0 };
+    this.items.push(item);
+    return item;
+  }
+
+  #liveAnswer(): Item & { kind: "answer" } {
+    let item = this.#live;
+    if (item?.kind !== "answer") {
+      item = this.#push(
+        this.lastSeq,
+        { kind: "answer", text: "", reasoning: "", live: true, cut: false, short: false },
+        "-live",
+      );
+      this.#live = item;
+    }
+    if (item.kind !== "answer") throw new Error("the live row is an answer");
+    return item;
+  }
+
+  #dropLive(): void {
+    if (!this.#live) return;
+    const at = this.items.lastIndexOf(this.#live);
+    if (at >= 0) this.items.splice(at, 1);
+    this.#live = undefined;
+  }
+
+  #answered(event: ViewEvent & { type: "model_answered" }): void {
+    this.#dropLive();
+    this.retry = undefined;
+    if (event.text !== "" || event.reasoning)
+      this.#push(event.seq, {
+        kind: "answer",
+        text: event.text,
+        reasoning: event.reasoning ?? "",
+        live: false,
+        cut: event.cut === true,
+        short: event.stop === "length",
+      });
+    event.calls.forEach((made, index) => {
+      const call: CallItem = {
+        call: made.call,
+        tool: made.tool,
+        args: made.args,
+        invalid: made.invalid,
+        seq: event.seq,
+        cutArgs: event.cut === true,
+        state: "pending",
+        output: "",
+        cards: [],
+        byAllow: false,
+      };
+      const last = this.items.at(-1);
+      if (READS.has(made.tool) && last?.kind === "reads") {
+        last.calls.push(call);
+        last.rev++;
+        this.#calls.set(made.call, { call, item: last });
+        return;
+      }
+      const item = READS.has(made.tool)
+        ? this.#push(event.seq, { kind: "reads", calls: [call] }, `.${index}`)
+        : this.#push(event.seq, { kind: "call", call }, `.${index}`);
+      this.#calls.set(made.call, { call, item });
+    });
+  }
+
+  #raised(event: ViewEvent & { type: "card_raised" }): void {
+    const card: CardItem = { event, state: "open", changed: false, unsaved: false };
+    const replaced = event.replaces === undefined ? undefined : this.cards.get(event.replaces);
+    if (replaced?.state === "open") replaced.state = "withdrawn";
+    this.cards.set(event.card, card);
+    let found = this.#calls.get(event.call);
+    if (!found) {
+      // The call is on a page that is not loaded; its card is shown all the same.
+      const call: CallItem = {
+        call: event.call,
+        tool: event.tool,
+        args: null,
+        invalid: undefined,
+        seq: event.seq,
+        cutArgs: true,
+        state: "pending",
+        output: "",
+        cards: [],
+        byAllow: false,
+      };
+      found = { call, item: this.#push(event.seq, { kind: "call", call }) };
+      this.#calls.set(event.call, found);
+    }
+    found.call.cards.push(card);
+    found.item.rev++;
+    this.#cardRows.set(event.card, found.item);
+  }
+
+  #settled(event: EventOf<"card_answered" | "card_spent" | "card_withdrawn">): void {
+    const card = this.cards.get(event.card);
+    if (!card) return;
+    if (event.type === "card_answered") {
+      card.state = "answered";
+      card.answered = event;
+    } else card.state = event.type === "card_spent" ? "spent" : "withdrawn";
+    this.#touch(card.event.call, () => {});
+  }
+
+  #touch(id: string, change: (call: CallItem) => void): void {
+    const found = this.#calls.get(id);
+    if (!found) return;
+    change(found.call);
+    found.item.rev++;
+  }
+}
+
+/** Whether a row has nothing to show: a call that is told by what it brought about. */
+export function isSilent(item: Item): boolean {
+  return (
+    item.kind === "call" &&
+    SILENT.has(item.call.tool) &&
+    item.call.state !== "failed" &&
+    item.call.question === undefined
+  );
+}
