@@ -1,0 +1,162 @@
+import {
+  type AgentContext,
+  methods,
+  RequestError,
+  type RequestPermissionRequest,
+} from "@agentclientprotocol/sdk";
+import type { SessionEvent } from "../core/session/events.js";
+import type { LiveSession, OpenCard } from "../core/turn/live.js";
+import type { Mode } from "./options.js";
+import type { Outbox } from "./outbox.js";
+import { cardOutcome, cardRequest, questionOutcome, questionRequest } from "./permission.js";
+
+const READ_ONLY_NOTE = "this session denies whatever would ask; do without it";
+
+/** What asking needs of its session. */
+export interface AsksHost {
+  readonly client: AgentContext;
+  readonly outbox: Outbox;
+  /** The client's id of a call, and the arguments that the model gave it. */
+  readonly callId: (call: string) => string;
+  readonly input: (call: string) => unknown;
+  /** A card is about to be shown. */
+  readonly shown: (card: OpenCard) => void;
+  /** Aborts when the client is gone: nothing that fails then is an answer. */
+  readonly gone: AbortSignal;
+  readonly report: (message: string) => void;
+}
+
+/**
+ * Cards and questions as requests to the client. Only an option's own id is an answer; whatever
+ * else comes back (cancelled, an error, nonsense) cancels the turn and lets nothing through.
+ */
+export class Asks {
+  mode: Mode = "ask";
+  /** Requests that the client has not answered, by card or question. */
+  readonly #asked = new Map<string, AbortController>();
+
+  constructor(
+    private readonly live: LiveSession,
+    private readonly host: AsksHost,
+  ) {}
+
+  /** Asks anew for whatever is open, also where the same had been asked before. */
+  askOpen(): void {
+    this.close();
+    if (this.live.readOnly !== undefined) return;
+    for (const card of this.live.openCards) this.#askCard(card);
+    if (this.live.openQuestion?.options?.length) this.#askQuestion();
+  }
+
+  /** Asks what an event opens, and takes back what it closes. */
+  event(event: SessionEvent): void {
+    switch (event.type) {
+      case "card_raised": {
+        if (event.replaces !== undefined) this.#withdraw(event.replaces);
+        const card = this.live.openCards.find((one) => one.card === event.card);
+        if (card !== undefined) this.#askCard(card);
+        break;
+      }
+      case "card_answered":
+      case "card_spent":
+      case "card_withdrawn":
+        this.#withdraw(event.card);
+        break;
+      case "question":
+        if (event.options?.length) this.#askQuestion();
+        break;
+      case "question_answered":
+        this.#withdraw(event.question);
+        break;
+      case "turn_ended":
+        // A question that was cancelled has no event of its own.
+        this.close();
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Takes every request back; nothing is answered by it. */
+  close(): void {
+    for (const asked of this.#asked.values()) asked.abort();
+    this.#asked.clear();
+  }
+
+  #withdraw(id: string): void {
+    this.#asked.get(id)?.abort();
+    this.#asked.delete(id);
+  }
+
+  #askCard(card: OpenCard): void {
+    if (this.mode === "deny") {
+      const options = { note: READ_ONLY_NOTE, surface: "acp" } as const;
+      this.#settle(this.live.answerCard(card.card, "deny", options));
+      return;
+    }
+    this.host.shown(card);
+    const toolCallId = this.host.callId(card.call);
+    const request = cardRequest(this.live.id, card, toolCallId, this.host.input(card.call));
+    this.#request(card.card, request, async (response) => {
+      const outcome = cardOutcome(response);
+      if ("none" in outcome) return this.#unanswered(outcome.none);
+      const note = outcome.note === undefined ? {} : { note: outcome.note };
+      await this.live.answerCard(card.card, outcome.answer, { ...note, surface: "acp" });
+    });
+  }
+
+  #askQuestion(): void {
+    const question = this.live.openQuestion;
+    if (question === undefined) return;
+    const request = questionRequest(this.live.id, question, this.host.callId(question.call));
+    this.#request(question.question, request, async (response) => {
+      const outcome = questionOutcome(question, response);
+      if ("none" in outcome) return this.#unanswered(outcome.none);
+      await this.live.answerQuestion(question.question, outcome.answer);
+    });
+  }
+
+  #request(
+    id: string,
+    request: RequestPermissionRequest,
+    answered: (response: unknown) => Promise<void>,
+  ): void {
+    const asked = new AbortController();
+    this.#asked.set(id, asked);
+    const { client, outbox, gone } = this.host;
+    outbox.after(() => {
+      if (asked.signal.aborted || gone.aborted) return;
+      client
+        .request(methods.client.session.requestPermission, request, {
+          cancellationSignal: asked.signal,
+          stopWaitingOnCancel: true,
+        })
+        .then(
+          (response: unknown) => {
+            // An answer that comes after its card is gone changes nothing.
+            if (asked.signal.aborted) return;
+            this.#asked.delete(id);
+            this.#settle(answered(response));
+          },
+          (error: unknown) => {
+            if (asked.signal.aborted || gone.aborted) return;
+            this.#asked.delete(id);
+            const said = error instanceof RequestError ? error.message : String(error);
+            this.#settle(this.#unanswered(`the client could not ask: ${said}`));
+          },
+        );
+    });
+  }
+
+  /** No answer is never a yes: the turn stops, and whoever reads stderr hears why. */
+  async #unanswered(why: string): Promise<void> {
+    this.host.report(`session ${this.live.id}: ${why}; the turn is cancelled`);
+    await this.live.cancel();
+  }
+
+  #settle(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      this.host.report(`session ${this.live.id}: ${error instanceof Error ? error.stack : error}`);
+    });
+  }
+}

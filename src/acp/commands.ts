@@ -1,0 +1,55 @@
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { Allow } from "../core/session/events.js";
+import type { LiveSession } from "../core/turn/live.js";
+import { commandLine, oneLine } from "./show.js";
+
+/** What a user can say to the agent itself, offered as slash commands. */
+export const COMMANDS: readonly AvailableCommand[] = [
+  { name: "go-on", description: "Go on with an interrupted turn, or send on what is queued" },
+  { name: "allows", description: "List what this session goes through with without asking" },
+  {
+    name: "revoke",
+    description: "Take back one of the session's allows, by its number in /allows",
+    input: { hint: "number" },
+  },
+];
+
+/** A prompt that is one of `COMMANDS`. */
+export type Command =
+  | { readonly name: "go-on" }
+  | { readonly name: "allows" }
+  | { readonly name: "revoke"; readonly number: number };
+
+/** The command that a prompt is, or undefined: then it is for the model. */
+export function commandOf(text: string): Command | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "/go-on") return { name: "go-on" };
+  if (trimmed === "/allows") return { name: "allows" };
+  const revoke = /^\/revoke\s+(\d{1,6})$/.exec(trimmed);
+  return revoke ? { name: "revoke", number: Number(revoke[1]) } : undefined;
+}
+
+/** The session's allows, numbered for `/revoke`. */
+export function listAllows(live: LiveSession): string {
+  if (live.allows.length === 0) return "This session has no allows: every card asks.";
+  const lines = live.allows.map(
+    ({ allow, used }, index) => `${index + 1}. ${allowText(allow)} (used ${used} times)`,
+  );
+  return `${lines.join("\n")}\n\n/revoke and a number takes one back.`;
+}
+
+/** Takes an allow back and says which. */
+export async function revokeAllow(live: LiveSession, number: number): Promise<string> {
+  const use = live.allows[number - 1];
+  if (use === undefined) return `There is no allow with the number ${number}; /allows lists them.`;
+  const taken = await live.revoke(use.allow);
+  return taken
+    ? `Taken back: ${allowText(use.allow)}. It asks again.`
+    : "That allow was gone already.";
+}
+
+function allowText(allow: Allow): string {
+  if ("write" in allow) return `write \`${oneLine(allow.write, 4096)}\``;
+  if ("read" in allow) return `read \`${oneLine(allow.read, 4096)}\``;
+  return `run \`${commandLine(allow.run)}\``;
+}

@@ -1,0 +1,93 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { StopHook } from "../core/turn/live.js";
+
+const schema = z.looseObject({
+  "countersign.hooks.stop": z
+    .array(
+      z.strictObject({
+        argv: z.array(z.string()).min(1),
+        timeout: z.number().int().min(1).optional(),
+      }),
+    )
+    .optional(),
+  "countersign.ripgrep.path": z.string().optional(),
+});
+
+/** What `settings.json` in `COUNTERSIGN_HOME` says. */
+export interface FileSettings {
+  readonly stopHooks: readonly StopHook[];
+  readonly ripgrep: string | undefined;
+}
+
+const NONE: FileSettings = { stopHooks: [], ripgrep: undefined };
+
+/** A settings file that is there and cannot be obeyed; `message` says what is wrong with it. */
+export class SettingsError extends Error {}
+
+/**
+ * `settings.json`, read anew when it has changed. A file that has become wrong while the agent
+ * runs leaves the last good settings in force, so that a typing error takes no hook away.
+ */
+export class SettingsFile {
+  readonly #path: string;
+  #stamp = "";
+  #good: FileSettings | undefined;
+  #fault: SettingsError | undefined;
+
+  constructor(
+    home: string,
+    private readonly report: (message: string) => void,
+  ) {
+    this.#path = join(home, "settings.json");
+  }
+
+  /** The settings in force; throws `SettingsError` where there never were good ones. */
+  get(): FileSettings {
+    const stamp = this.#look();
+    if (stamp !== this.#stamp || stamp === "unreadable") {
+      this.#stamp = stamp;
+      try {
+        this.#good = stamp === "none" ? NONE : this.#read();
+        this.#fault = undefined;
+      } catch (error) {
+        if (!(error instanceof SettingsError)) throw error;
+        this.#fault = error;
+        this.report(error.message);
+      }
+    }
+    if (this.#good === undefined)
+      throw this.#fault ?? new SettingsError(`cannot read ${this.#path}`);
+    return this.#good;
+  }
+
+  #look(): string {
+    try {
+      const stat = statSync(this.#path, { bigint: true });
+      return `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      return code === "ENOENT" || code === "ENOTDIR" ? "none" : "unreadable";
+    }
+  }
+
+  #read(): FileSettings {
+    let json: unknown;
+    try {
+      json = JSON.parse(readFileSync(this.#path, "utf8").replace(/^\ufeff/, ""));
+    } catch (error) {
+      throw new SettingsError(`${this.#path}: ${error instanceof Error ? error.message : error}`);
+    }
+    const parsed = schema.safeParse(json);
+    if (!parsed.success) {
+      throw new SettingsError(`${this.#path}: ${z.prettifyError(parsed.error)}`);
+    }
+    return {
+      stopHooks: (parsed.data["countersign.hooks.stop"] ?? []).map(({ argv, timeout }) =>
+        timeout === undefined ? { argv } : { argv, timeout },
+      ),
+      ripgrep: parsed.data["countersign.ripgrep.path"] || undefined,
+    };
+  }
+}

@@ -1,0 +1,113 @@
+import type { PromptResponse } from "@agentclientprotocol/sdk";
+import { RequestError } from "@agentclientprotocol/sdk";
+import type { EventOf, SessionEvent } from "../core/session/events.js";
+import type { LiveSession } from "../core/turn/live.js";
+
+/** How a prompt's turn came out: a response, or an error for the client to show. */
+export type End =
+  | { readonly stopReason: PromptResponse["stopReason"] }
+  | { readonly error: RequestError };
+
+type Told = SessionEvent | "closed";
+
+/** Something that events decide; `stop` gives up waiting. */
+export interface Awaited<T> {
+  readonly value: Promise<T | "closed">;
+  readonly stop: () => void;
+}
+
+/** Prompts that wait for what the log says of their turns. */
+export class Turns {
+  readonly #waiting = new Set<(told: Told) => void>();
+  #closed = false;
+
+  constructor(private readonly live: LiveSession) {}
+
+  /** Tells whoever waits of an event. */
+  tell(event: SessionEvent): void {
+    for (const told of [...this.#waiting]) told(event);
+  }
+
+  /** No more events come: whoever waits hears "closed". */
+  close(): void {
+    this.#closed = true;
+    for (const told of [...this.#waiting]) told("closed");
+  }
+
+  /** Runs `work` and gives what it gave, with every event that came meanwhile. */
+  async during<T>(work: () => Promise<T>): Promise<{ value: T; seen: readonly SessionEvent[] }> {
+    const seen: SessionEvent[] = [];
+    const told = (event: Told): void => {
+      if (event !== "closed") seen.push(event);
+    };
+    this.#waiting.add(told);
+    try {
+      return { value: await work(), seen };
+    } finally {
+      this.#waiting.delete(told);
+    }
+  }
+
+  /** The turn's end, or its question that the next prompt answers. */
+  end(turn: string, seen: readonly SessionEvent[] = []): Awaited<End> {
+    return this.first((event) => {
+      if (event.turn !== turn) return undefined;
+      if (event.type === "turn_ended") return this.#ending(event);
+      if (event.type === "question" && !event.options?.length) return { stopReason: "end_turn" };
+      return undefined;
+    }, seen);
+  }
+
+  /** The turn that takes a queued ask, or that it was taken back. */
+  start(
+    ask: string,
+    seen: readonly SessionEvent[],
+  ): Awaited<EventOf<"turn_started"> | "withdrawn"> {
+    return this.first((event) => {
+      if (event.type === "turn_started" && event.ask === ask) return event;
+      if (event.type === "ask_withdrawn" && event.ask === ask) return "withdrawn";
+      return undefined;
+    }, seen);
+  }
+
+  /** The first event, of those seen and those to come, that `pick` makes something of. */
+  first<T>(
+    pick: (event: SessionEvent) => T | undefined,
+    seen: readonly SessionEvent[],
+  ): Awaited<T> {
+    for (const event of seen) {
+      const picked = pick(event);
+      if (picked !== undefined) return { value: Promise.resolve(picked), stop: () => {} };
+    }
+    if (this.#closed) return { value: Promise.resolve("closed"), stop: () => {} };
+    let stop = (): void => {};
+    const value = new Promise<T | "closed">((resolve) => {
+      const told = (event: Told): void => {
+        const picked = event === "closed" ? event : pick(event);
+        if (picked === undefined) return;
+        stop();
+        resolve(picked);
+      };
+      stop = () => this.#waiting.delete(told);
+      this.#waiting.add(told);
+    });
+    return { value, stop: () => stop() };
+  }
+
+  #ending(event: EventOf<"turn_ended">): End {
+    switch (event.reason) {
+      case "finished": {
+        const answer = this.live.events.findLast((one) => one.type === "model_answered");
+        const cut = answer?.type === "model_answered" && answer.stop === "length";
+        return { stopReason: cut ? "max_tokens" : "end_turn" };
+      }
+      case "limit":
+        return { stopReason: "max_turn_requests" };
+      case "cancelled":
+      case "interrupted":
+        return { stopReason: "cancelled" };
+      case "failed":
+        return { error: new RequestError(-32603, event.message ?? "The turn failed.") };
+    }
+  }
+}
