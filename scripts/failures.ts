@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -23,7 +24,7 @@ export async function keepFailure(title: string, evidence: Evidence): Promise<st
     await writeFile(join(place, file), text).catch(note);
   }
   for (const [folder, from] of Object.entries(evidence.folders ?? {})) {
-    await cp(from, join(place, folder), { recursive: true }).catch(note);
+    if (existsSync(from)) await cp(from, join(place, folder), { recursive: true }).catch(note);
   }
   return place;
 }
