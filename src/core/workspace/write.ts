@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { digest, digestOf } from "./digest.js";
+import { codeOf, fault, nameOf } from "./faults.js";
+import { landsThere, type Moments, type Roots } from "./open.js";
+import { holdParent, type Parent } from "./parent.js";
+import type { Permit } from "./permit.js";
+import type { LocatedPath } from "./types.js";
+import { FileChanged, ToolError } from "./types.js";
+
+export interface Written {
+  readonly written: true;
+}
+
+const NOFOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** Windows refuses to replace a file that another program has open for a moment (virus scanners). */
+const WINDOWS_TRIES = 10;
+const WINDOWS_WAIT_MS = 50;
+
+/** What is at the target now, seen through the parent that is held. */
+interface Target {
+  readonly digest: string | null;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const NO_TARGET = { digest: null, mode: 0, uid: -1, gid: -1 } satisfies Target;
+
+async function lookAt(file: string): Promise<Target | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, constants.O_RDONLY | NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return NO_TARGET;
+    // A link or a socket that took the file's place.
+    if (codeOf(error) === "ELOOP" || codeOf(error) === "ENXIO") return undefined;
+    throw error;
+  }
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return undefined;
+    return {
+      digest: await digestOf(handle),
+      mode: stats.mode & 0o7777,
+      uid: stats.uid,
+      gid: stats.gid,
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * The mode a replacement gets, once its owner is what could be had of the old one's: where the
+ * group could not be kept, the group gets no more than everyone, so that nothing widens.
+ */
+async function takeOver(handle: FileHandle, target: Target): Promise<number> {
+  const own = await handle.stat();
+  if (own.uid === target.uid && own.gid === target.gid) return target.mode;
+  try {
+    await handle.chown(target.uid, target.gid);
+    return target.mode;
+  } catch {
+    const everyone = target.mode & 0o007;
+    return (target.mode & 0o707) | ((everyone << 3) & target.mode);
+  }
+}
+
+async function writeTemporary(file: string, bytes: Uint8Array, target: Target): Promise<void> {
+  const replaces = target.digest !== null;
+  // Exclusive: a link that waits under this name is never written through.
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOFOLLOW;
+  const handle = await open(file, flags, replaces ? target.mode & 0o777 : 0o666);
+  try {
+    await handle.writeFile(bytes);
+    if (replaces && process.platform !== "win32")
+      await handle.chmod(await takeOver(handle, target));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function renameOver(from: string, to: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await rename(from, to);
+      return;
+    } catch (error) {
+      const busy = ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error));
+      if (process.platform !== "win32" || !busy || tries === WINDOWS_TRIES) throw error;
+      await delay(WINDOWS_WAIT_MS);
+    }
+  }
+}
+
+/** Puts a new file in its place without ever replacing one; false where one is there by now. */
+async function linkNew(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    // A file system without hard links: the check just before has to do.
+    await renameOver(from, to);
+    return true;
+  }
+  await unlink(from);
+  return true;
+}
+
+async function replaceIn(
+  parent: Parent,
+  target: LocatedPath,
+  before: string | null,
+  bytes: Uint8Array,
+  moments: Moments,
+): Promise<Written | FileChanged | ToolError> {
+  const file = path.join(parent.at, path.basename(target.real));
+  const changed = new FileChanged(target.real);
+  const now = await lookAt(file);
+  if (now === undefined || now.digest !== before) return changed;
+  if (now.digest !== null) {
+    if ((now.mode & 0o222) === 0) return readOnly(target, now.mode);
+    // Another user's file: a rename would get around its mode bits.
+    await access(file, constants.W_OK);
+  }
+
+  const temporary = path.join(parent.at, `.countersign-${randomBytes(12).toString("hex")}.tmp`);
+  let mine = false;
+  try {
+    mine = true;
+    await writeTemporary(temporary, bytes, now);
+    await moments.beforeRename?.();
+    const last = await lookAt(file);
+    if (last === undefined || last.digest !== before || last.mode !== now.mode) return changed;
+    if (!(await parent.isInPlace())) return changed;
+    if (before === null) {
+      if (!(await linkNew(temporary, file))) return changed;
+    } else {
+      await renameOver(temporary, file);
+    }
+    mine = false;
+    await parent.flush();
+    return { written: true };
+  } finally {
+    if (mine) await unlink(temporary).catch(() => {});
+  }
+}
+
+/** The error for a file without a write bit; the bits are looked at, since root may write anyway. */
+export function readOnly(target: LocatedPath, mode: number): ToolError {
+  const bits = mode.toString(8).padStart(4, "0");
+  return new ToolError(
+    `${nameOf(target)} is read-only (mode ${bits}) and is not written. Ask the user to change its mode first.`,
+  );
+}
+
+/**
+ * Makes the one change that a permit is for: the bytes with the permit's digest, over a file that
+ * still has the digest of the card, where the path still lands. Missing directories are made and,
+ * where it fails, taken away again. On any error the target is byte for byte what it was.
+ * `FileChanged` where the file or the way to it is not the one of the card: nothing is written.
+ */
+export async function writeBytes(
+  workspace: Roots,
+  permit: Permit<"write">,
+  bytes: Uint8Array,
+  moments: Moments = {},
+): Promise<Written | FileChanged | ToolError> {
+  const { path: target, before, after } = permit.spend();
+  if (digest(bytes) !== after) throw new Error("these are not the bytes that were countersigned");
+  if (!(await landsThere(workspace, target))) return new FileChanged(target.real);
+  await moments.beforeOpen?.();
+  let parent: Parent | undefined;
+  let done = false;
+  try {
+    parent = await holdParent(path.dirname(target.real));
+    if (parent === undefined) return new FileChanged(target.real);
+    const outcome = await replaceIn(parent, target, before, bytes, moments);
+    done = "written" in outcome;
+    return outcome;
+  } catch (error) {
+    return fault(target, error);
+  } finally {
+    await parent?.release(done);
+  }
+}
