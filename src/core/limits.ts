@@ -61,3 +61,6 @@ export const CONTEXT_TOKENS = 128_000;
 
 /** Live deltas are gathered for this long before they go to a panel. */
 export const DELTA_BATCH_MS = 30;
+
+/** A session's log grows to this many bytes at most; of a longer one this much is shown. */
+export const LOG_OPEN_BYTES = 256 * 1024 * KiB;

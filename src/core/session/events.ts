@@ -48,6 +48,8 @@ export const eventFields = {
     text: z.string(),
     model: z.string(),
     ask: z.string().optional(),
+    /** The turn that this one goes on with: one that failed, was cancelled or came to a limit. */
+    goesOn: z.string().optional(),
   }),
   model_answered: z.object({
     text: z.string(),
@@ -160,4 +162,5 @@ export type Delta =
   | { type: "call_running"; call: string }
   /** The file under an open card changed on disk, or has unsaved changes in the editor. */
   | { type: "card_changed"; card: string; unsaved: boolean }
+  /** Also sent when `LiveSession.trouble` changes. */
   | { type: "state"; state: SessionState };

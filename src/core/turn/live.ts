@@ -58,6 +58,11 @@ export interface LiveSession {
   readonly state: SessionState;
   /** Why nothing can be asked here (another window has it, a newer log), or undefined. */
   readonly readOnly: string | undefined;
+  /** Why the last event could not be saved ("disk full"), until one can be again; a `state` delta tells of a change. */
+  readonly trouble: string | undefined;
+  /** Lines of the log that could not be read: each lies after that many events. To be shown. */
+  readonly damage: readonly { readonly after: number; readonly reason: string }[];
+  readonly title: string;
   readonly openCards: readonly OpenCard[];
   readonly openQuestion: OpenQuestion | undefined;
   readonly queue: readonly QueuedAsk[];

@@ -1,0 +1,293 @@
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { type Allow, type EventBody, SCHEMA, type SessionEvent } from "./events.js";
+import type { Damage, ReadLog } from "./lines.js";
+import { describeHolder, type Lock, takeLock } from "./lock.js";
+import { flushDirectory, LogError, SessionLog } from "./log.js";
+import { type Meta, readMeta, removeTemporaries, writeMeta } from "./meta.js";
+import { addEvent, allowKey, factsOf, noFacts, type SessionFacts } from "./state.js";
+import { NO_TITLE, titleFrom } from "./title.js";
+
+/** Who opens a session; shown to the other window that finds it locked. */
+export interface Opener {
+  readonly host: string;
+  readonly version: string;
+  readonly report: (message: string) => void;
+}
+
+interface Parts {
+  readonly directory: string;
+  readonly read: Pick<ReadLog, "events" | "damage">;
+  readonly log: SessionLog | undefined;
+  readonly lock: Lock | undefined;
+  readonly meta: Meta;
+  readonly readOnly: string | undefined;
+  readonly heldElsewhere: boolean;
+  readonly report: (message: string) => void;
+}
+
+/** What `meta.json` says, made again from the log; the allows are the file's alone. */
+export function metaFrom(events: readonly SessionEvent[], facts: SessionFacts): Meta {
+  const created = events[0]?.at ?? new Date(0).toISOString();
+  return {
+    title: facts.firstAsk === undefined ? NO_TITLE : titleFrom(facts.firstAsk),
+    renamed: false,
+    workspace: facts.workspace ?? "",
+    created,
+    updated: events.at(-1)?.at ?? created,
+    model: facts.model,
+    allows: [],
+  };
+}
+
+/**
+ * One session on disk, open: its log, what follows from it, and its `meta.json`. An event is part
+ * of `events` and `facts`, and is told to listeners, once it is in the log.
+ */
+export class SessionRecord {
+  readonly id: string;
+  readonly directory: string;
+  readonly events: SessionEvent[];
+  readonly facts: SessionFacts;
+  readonly damage: readonly Damage[];
+  /** Why nothing may be written, or undefined. */
+  readonly readOnly: string | undefined;
+  /** True where another process has the session and may be at work on it. */
+  readonly heldElsewhere: boolean;
+  readonly #log: SessionLog | undefined;
+  readonly #lock: Lock | undefined;
+  readonly #report: (message: string) => void;
+  #meta: Meta;
+  #metaWrites: Promise<unknown> = Promise.resolve();
+  #trouble: string | undefined;
+  readonly #listeners = new Set<(event: SessionEvent) => void>();
+  readonly #troubleListeners = new Set<(message: string | undefined) => void>();
+
+  private constructor(parts: Parts) {
+    this.directory = parts.directory;
+    this.id = basename(parts.directory);
+    this.events = parts.read.events;
+    this.damage = parts.read.damage;
+    this.facts = factsOf(this.events);
+    this.readOnly = parts.readOnly;
+    this.heldElsewhere = parts.heldElsewhere;
+    this.#log = parts.log;
+    this.#lock = parts.lock;
+    this.#meta = parts.meta;
+    this.#report = parts.report;
+  }
+
+  /** Makes a session. Rejects with `LogError`, or the error of the disk. */
+  static async create(
+    directory: string,
+    workspace: string,
+    opener: Opener,
+  ): Promise<SessionRecord> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await flushDirectory(join(directory, ".."));
+    const locked = await takeLock(directory, { ...opener, workspace });
+    if (locked.kind === "held") throw new LogError(describeHolder(locked.by, locked.path));
+    try {
+      const log = await SessionLog.create(join(directory, "log.jsonl"));
+      const { version } = opener;
+      const first = await log.append(
+        { type: "session_started", schema: SCHEMA, workspace, version },
+        { flush: true },
+      );
+      const facts = noFacts();
+      addEvent(facts, first);
+      const meta = metaFrom([first], facts);
+      await writeMeta(directory, meta);
+      return new SessionRecord({
+        directory,
+        read: { events: [first], damage: [] },
+        log,
+        lock: locked.lock,
+        meta,
+        readOnly: undefined,
+        heldElsewhere: false,
+        report: opener.report,
+      });
+    } catch (error) {
+      await locked.lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens a session: to write where nobody else has it and its log is of this version, else to
+   * read, with the reason in `readOnly`. Rejects where it cannot even be read.
+   */
+  static async open(directory: string, opener: Opener): Promise<SessionRecord> {
+    const path = join(directory, "log.jsonl");
+    const known = await readMeta(directory);
+    const who = { ...opener, workspace: known?.workspace ?? "" };
+    let lock: Lock | undefined;
+    let readOnly: string | undefined;
+    let heldElsewhere = false;
+    try {
+      const outcome = await takeLock(directory, who);
+      if (outcome.kind === "locked") lock = outcome.lock;
+      else {
+        readOnly = describeHolder(outcome.by, outcome.path);
+        heldElsewhere = true;
+      }
+    } catch (error) {
+      readOnly = `This session cannot be written to (${(error as Error).message}); it is read-only.`;
+    }
+    try {
+      let log: SessionLog | undefined;
+      let read: ReadLog;
+      if (lock === undefined) read = await SessionLog.read(path);
+      else {
+        ({ read, log } = await SessionLog.open(path));
+        await removeTemporaries(directory).catch(() => {});
+      }
+      readOnly ??= read.foreign;
+      const meta = known ?? metaFrom(read.events, factsOf(read.events));
+      if (log === undefined) {
+        await lock?.release();
+        lock = undefined;
+      }
+      const { report } = opener;
+      return new SessionRecord({
+        directory,
+        read,
+        log,
+        lock,
+        meta,
+        readOnly,
+        heldElsewhere,
+        report,
+      });
+    } catch (error) {
+      await lock?.release();
+      throw error;
+    }
+  }
+
+  get meta(): Meta {
+    return this.#meta;
+  }
+
+  /** Why the last event could not be saved, until one can be again. For the user. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Rejects with `LogError` where the event is not in the log; see `SessionLog.append`. */
+  async append(body: EventBody, options: { flush?: boolean } = {}): Promise<SessionEvent> {
+    if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
+    let event: SessionEvent;
+    try {
+      event = await this.#log.append(body, options);
+    } catch (error) {
+      if (error instanceof LogError) this.#setTrouble(error.message);
+      throw error;
+    }
+    this.events.push(event);
+    addEvent(this.facts, event);
+    this.#setTrouble(undefined);
+    this.#tell(this.#listeners, event);
+    return event;
+  }
+
+  allows(): readonly Allow[] {
+    return this.#meta.allows;
+  }
+
+  /** On disk when it resolves; rejects with `LogError`, and then nothing is allowed. */
+  async addAllow(allow: Allow): Promise<void> {
+    const key = allowKey(allow);
+    try {
+      await this.#changeMeta((meta) =>
+        meta.allows.some((one) => allowKey(one) === key)
+          ? meta
+          : { ...meta, allows: [...meta.allows, allow] },
+      );
+    } catch (error) {
+      const message = `Not saved: the allow could not be written to ${this.directory} (${(error as Error).message}).`;
+      this.#setTrouble(message);
+      throw new LogError(message, { cause: error });
+    }
+  }
+
+  /** Takes an allow out of `meta.json`; false where it was not there. */
+  async removeAllow(allow: Allow): Promise<boolean> {
+    const key = allowKey(allow);
+    let found = false;
+    await this.#changeMeta((meta) => {
+      const allows = meta.allows.filter((one) => allowKey(one) !== key);
+      found = allows.length < meta.allows.length;
+      return found ? { ...meta, allows } : meta;
+    });
+    return found;
+  }
+
+  /** Rejects with the error of the disk; then the title is as it was. */
+  async rename(title: string): Promise<void> {
+    await this.#changeMeta((meta) => ({ ...meta, title: titleFrom(title), renamed: true }));
+  }
+
+  /** Brings title, times and model of `meta.json` up to date. A failure is only reported. */
+  async refreshMeta(): Promise<void> {
+    if (this.#log === undefined) return;
+    const { firstAsk, model } = this.facts;
+    try {
+      await this.#changeMeta((meta) => ({
+        ...meta,
+        title: meta.renamed || firstAsk === undefined ? meta.title : titleFrom(firstAsk),
+        model: model ?? meta.model,
+        updated: new Date().toISOString(),
+      }));
+    } catch (error) {
+      this.#report(`meta.json of ${this.id} could not be written: ${(error as Error).message}`);
+    }
+  }
+
+  onEvent(listener: (event: SessionEvent) => void): { dispose(): void } {
+    this.#listeners.add(listener);
+    return { dispose: () => void this.#listeners.delete(listener) };
+  }
+
+  onTrouble(listener: (message: string | undefined) => void): { dispose(): void } {
+    this.#troubleListeners.add(listener);
+    return { dispose: () => void this.#troubleListeners.delete(listener) };
+  }
+
+  /** Waits for what is being written, closes the log and lets go of the lock. */
+  async close(): Promise<void> {
+    await this.#metaWrites;
+    await this.#log?.close();
+    await this.#lock?.release();
+  }
+
+  #changeMeta(change: (meta: Meta) => Meta): Promise<void> {
+    const work = async (): Promise<void> => {
+      if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
+      const next = change(this.#meta);
+      if (next === this.#meta) return;
+      await writeMeta(this.directory, next);
+      this.#meta = next;
+    };
+    const result = this.#metaWrites.then(work);
+    this.#metaWrites = result.catch(() => {});
+    return result;
+  }
+
+  #setTrouble(message: string | undefined): void {
+    if (message === this.#trouble) return;
+    this.#trouble = message;
+    this.#tell(this.#troubleListeners, message);
+  }
+
+  #tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+    for (const listener of [...listeners]) {
+      try {
+        listener(value);
+      } catch (error) {
+        this.#report(`a listener failed: ${(error as Error).stack}`);
+      }
+    }
+  }
+}

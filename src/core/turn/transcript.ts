@@ -1,0 +1,133 @@
+import type { Message, ModelCall, ProviderData } from "../model/chatClient.js";
+import type { EventOf, SessionEvent } from "../session/events.js";
+
+/** Stands for a result that is not in the log. */
+const LOST = "interrupted: it may or may not have happened; look before you do it again";
+/** Stands for the model's words where a turn ended before it said any. */
+const STOPPED = "(The turn was stopped here.)";
+
+interface Slot {
+  readonly index: number;
+  filled: boolean;
+}
+
+/** What a turn that goes on after its end adds where the model must be spoken to. */
+export const GO_ON = "Go on.";
+
+/** What the model hears when a Stop hook blocks an answer that made no call. */
+function hookMessage(event: EventOf<"hook_ended">): string {
+  return hookVerdict(event);
+}
+
+/** One blocking hook in words: a verdict, or why there is none. */
+export function hookVerdict(
+  hook: Pick<EventOf<"hook_ended">, "argv" | "exit" | "fault" | "output">,
+): string {
+  const name = hook.argv.join(" ");
+  const output = hook.output === undefined || hook.output === "" ? "" : `\n${hook.output}`;
+  if (hook.fault !== undefined) {
+    return `The Stop hook "${name}" gave no verdict: ${hook.fault}. The turn is not over.${output}`;
+  }
+  return `The Stop hook "${name}" blocked the end of the turn (exit ${hook.exit}). See to this, then finish again.${output}`;
+}
+
+class Transcript {
+  readonly messages: Message[] = [];
+  readonly #slots = new Map<string, Slot>();
+  #noCalls = false;
+  #endReason: EventOf<"turn_ended">["reason"] | undefined;
+
+  startTurn(event: EventOf<"turn_started">): void {
+    const last = this.messages.at(-1);
+    const again = event.goesOn !== undefined;
+    const reason = this.#endReason;
+    // A request that failed, or was stopped by a limit, is made again as it was.
+    if (again && last?.role !== "assistant" && (reason === "failed" || reason === "limit")) return;
+    // Roles take turns: some models refuse two messages of the user's in a row.
+    if (last !== undefined && last.role !== "assistant") {
+      this.messages.push({ role: "assistant", text: STOPPED, calls: [] });
+    }
+    this.messages.push({ role: "user", text: event.text.trim() === "" ? GO_ON : event.text });
+  }
+
+  takeAnswer(event: EventOf<"model_answered">): void {
+    const calls = event.calls
+      .filter(({ call }) => !this.#slots.has(call))
+      .map(
+        ({ call, tool, args, invalid }): ModelCall => ({
+          call,
+          tool,
+          args,
+          ...(invalid === undefined ? {} : { invalid }),
+        }),
+      );
+    this.#noCalls = calls.length === 0;
+    // Nothing is not sent back: providers refuse empty content.
+    if (calls.length === 0 && event.text.trim() === "") return;
+    const extra: ProviderData | undefined = event.extra && {
+      provider: event.extra.provider,
+      data: event.extra.data,
+    };
+    this.messages.push({
+      role: "assistant",
+      text: event.text,
+      calls,
+      ...(extra === undefined ? {} : { extra }),
+    });
+    for (const { call } of calls) {
+      this.#slots.set(call, { index: this.messages.length, filled: false });
+      this.messages.push({ role: "tool", call, ok: false, text: LOST });
+    }
+  }
+
+  endCall(event: EventOf<"call_ended">): void {
+    const slot = this.#slots.get(event.call);
+    if (slot === undefined || slot.filled) return;
+    slot.filled = true;
+    const text = event.result === "" ? "(no output)" : event.result;
+    this.messages[slot.index] = { role: "tool", call: event.call, ok: event.ok, text };
+  }
+
+  endHook(event: EventOf<"hook_ended">): void {
+    // With a call it is the result of `finish`; without one the model is told like this.
+    if (event.exit === 0 || !this.#noCalls) return;
+    if (this.messages.at(-1)?.role !== "assistant") {
+      this.messages.push({ role: "assistant", text: STOPPED, calls: [] });
+    }
+    this.messages.push({ role: "user", text: hookMessage(event) });
+  }
+
+  endTurn(event: EventOf<"turn_ended">): void {
+    this.#endReason = event.reason;
+  }
+}
+
+/**
+ * What the model is sent, as a function of the log alone: each call with exactly one result right
+ * after its answer, no empty content, and the messages of one request the beginning of the next.
+ */
+export function transcript(events: Iterable<SessionEvent>): readonly Message[] {
+  const made = new Transcript();
+  for (const event of events) {
+    switch (event.type) {
+      case "turn_started":
+        made.startTurn(event);
+        break;
+      case "model_answered":
+        made.takeAnswer(event);
+        break;
+      case "call_ended":
+        made.endCall(event);
+        break;
+      case "hook_ended":
+        made.endHook(event);
+        break;
+      case "turn_ended":
+        made.endTurn(event);
+        break;
+      default:
+        break;
+    }
+  }
+  return made.messages;
+}
