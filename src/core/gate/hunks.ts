@@ -74,7 +74,7 @@ export async function renderHunks(source: HunkSource): Promise<{ text: string; c
   for (const line of hunkLines(source)) {
     // Over the size only the first lines count, so nothing after them needs to be made.
     if (bytes > source.maxBytes && lines.length >= source.maxLines) {
-      return { text: lines.slice(0, source.maxLines).join("\n") + "\n", cut: true };
+      return { text: `${lines.slice(0, source.maxLines).join("\n")}\n`, cut: true };
     }
     lines.push(line);
     bytes += Buffer.byteLength(line) + 1;
@@ -82,7 +82,7 @@ export async function renderHunks(source: HunkSource): Promise<{ text: string; c
   }
   if (lines.length === 0) return { text: "", cut: false };
   if (bytes > source.maxBytes && lines.length > source.maxLines) {
-    return { text: lines.slice(0, source.maxLines).join("\n") + "\n", cut: true };
+    return { text: `${lines.slice(0, source.maxLines).join("\n")}\n`, cut: true };
   }
-  return { text: lines.join("\n") + "\n", cut: false };
+  return { text: `${lines.join("\n")}\n`, cut: false };
 }

@@ -46,7 +46,7 @@ function byteLabel(point: number): string {
 
 /** The escapes seen so far, which come in great numbers in a binary line. */
 const escapes = new Map<number, string>();
-function escape(point: number, isByte: boolean): string {
+function escapeOf(point: number, isByte: boolean): string {
   const key = isByte ? -point : point;
   let text = escapes.get(key);
   if (text === undefined) {
@@ -121,7 +121,7 @@ export function visible(text: string, options: VisibleOptions = {}): string {
     while (end < text.length && text.codePointAt(end) === point) end += width;
     const count = (end - at) / width;
     const isByte = options.bytes === true && point >= 0xdc80 && point <= 0xdcff;
-    const once = escape(point, isByte);
+    const once = escapeOf(point, isByte);
     out.text(count < RUN ? once.repeat(count) : `${once.slice(0, -1)}×${count}⟧`);
     at = end;
   }

@@ -161,6 +161,12 @@ export type Delta =
   /** An ungated call began. */
   | { type: "call_running"; call: string }
   /** The file under an open card changed on disk, or has unsaved changes in the editor. */
-  | { type: "card_changed"; card: string; unsaved: boolean }
+  | {
+      type: "card_changed";
+      card: string;
+      unsaved: boolean;
+      /** False where the disk is what the card was made from; absent counts as true. */
+      changed?: boolean;
+    }
   /** Also sent when `LiveSession.trouble` changes. */
   | { type: "state"; state: SessionState };

@@ -1,3 +1,5 @@
+import type { AllowUse } from "../gate/allows.js";
+import type { AnswerOutcome, OpenCard } from "../gate/card.js";
 import type { ChatClient } from "../model/chatClient.js";
 import type {
   Allow,
@@ -9,15 +11,7 @@ import type {
 } from "../session/events.js";
 import type { ToolError } from "../workspace/types.js";
 
-/** A card that waits for its answer, with the bytes it was made from. */
-export interface OpenCard {
-  readonly card: string;
-  readonly call: string;
-  readonly event: Extract<SessionEvent, { type: "card_raised" }>;
-  /** For a write: what was on disk (null: no file) and every byte proposed. */
-  readonly before: Uint8Array | null;
-  readonly after: Uint8Array | null;
-}
+export type { AllowUse, AnswerOutcome, OpenCard };
 
 export interface OpenQuestion {
   readonly question: string;
@@ -31,22 +25,11 @@ export interface QueuedAsk {
   readonly text: string;
 }
 
-/** What became of an answer: only `taken` changed anything. */
-export type AnswerOutcome =
-  | { readonly outcome: "taken" }
-  | { readonly outcome: "gone"; readonly message: string };
-
 export type AskOutcome =
   | { readonly outcome: "started"; readonly turn: string }
   | { readonly outcome: "queued"; readonly ask: string }
   /** A card or question is open, the session is read-only, … ; the text is to be kept by the caller. */
   | { readonly outcome: "refused"; readonly message: string };
-
-export interface AllowUse {
-  readonly allow: Allow;
-  /** How often a call went through by it. */
-  readonly used: number;
-}
 
 /**
  * One open session, as a host sees it. Everything on screen follows from `events` plus the deltas;
