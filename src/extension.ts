@@ -1,0 +1,68 @@
+import { homedir } from "node:os";
+import * as vscode from "vscode";
+import { createCore } from "./core/core.js";
+import { findRipgrep } from "./core/workspace/ripgrep.js";
+import { Answers } from "./vscode/answers.js";
+import { ApprovalsView } from "./vscode/approvalsView.js";
+import { ChatView } from "./vscode/chatView.js";
+import { registerCommands } from "./vscode/commands.js";
+import { registerContextKeys } from "./vscode/contextKeys.js";
+import { CardFiles, unsaved } from "./vscode/files.js";
+import { PROPOSED, views } from "./vscode/ids.js";
+import { ProposedLenses } from "./vscode/lens.js";
+import { registerModels } from "./vscode/models/index.js";
+import { registerNotices } from "./vscode/notices.js";
+import { act, type PanelParts, showCard } from "./vscode/panelActions.js";
+import { Proposals } from "./vscode/proposed.js";
+import { Sessions } from "./vscode/sessions.js";
+import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
+import { StatusBar } from "./vscode/statusBar.js";
+
+/** Builds the core, registers the shell, returns: nothing here waits for a model or a file. */
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Countersign", { log: true });
+  const report = (message: string) => log.warn(message);
+  const models = registerModels(context, report);
+  const core = createCore({
+    home: context.globalStorageUri.fsPath,
+    userHome: homedir(),
+    version: String(context.extension.packageJSON.version),
+    host: "VS Code",
+    ripgrep: () => findRipgrep({ setting: ripgrepSetting(), appRoot: vscode.env.appRoot }),
+    env: process.env,
+    settings: coreSettings,
+    client: (session) => models.client(session),
+    unsaved,
+    report,
+  });
+  const sessions = new Sessions(core, context.workspaceState);
+  const answers = new Answers(sessions);
+  const proposals = new Proposals(sessions, () => {
+    const editor = vscode.window.activeTextEditor;
+    return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
+  });
+  const parts: PanelParts = { sessions, models, answers, proposals, chat: () => chat };
+  const chat: ChatView = new ChatView(context.extensionUri, sessions, models, (message) =>
+    act(parts, "chat", message),
+  );
+  const approvals = new ApprovalsView(context.extensionUri, sessions, (message) =>
+    act(parts, "approvals", message),
+  );
+  context.subscriptions.push(
+    log,
+    { dispose: () => void core.dispose() },
+    sessions,
+    proposals,
+    chat,
+    approvals,
+    vscode.window.registerWebviewViewProvider(views.chat, chat),
+    vscode.window.registerWebviewViewProvider(views.approvals, approvals),
+    new ProposedLenses(sessions, answers),
+    new CardFiles(core, sessions),
+    new StatusBar(sessions),
+    registerNotices(sessions, (session, card) => showCard(parts, session, card)),
+    registerContextKeys(sessions),
+    registerCommands(parts, log),
+  );
+  sessions.restore().catch((error: unknown) => log.error(String(error)));
+}

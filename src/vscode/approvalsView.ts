@@ -1,0 +1,67 @@
+import * as vscode from "vscode";
+import { type FromPanel, parseFromPanel, type ToPanel } from "../webview/protocol.js";
+import { setPage } from "./page.js";
+import { projectCard } from "./project.js";
+import type { Sessions } from "./sessions.js";
+import { panelTexts } from "./texts.js";
+
+/** The open cards of every open session; the badge is their number. */
+export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposable {
+  #view: vscode.WebviewView | undefined;
+  #sent = "";
+  readonly #subscription: vscode.Disposable;
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly sessions: Sessions,
+    private readonly act: (message: FromPanel) => Promise<void>,
+  ) {
+    this.#subscription = sessions.onDidChange(() => this.#send());
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.#view = view;
+    view.webview.onDidReceiveMessage((raw: unknown) => {
+      const message = parseFromPanel(raw);
+      if (!message) return;
+      if (message.type === "ready") {
+        this.#sent = "";
+        this.#send();
+      } else void this.act(message);
+    });
+    view.onDidDispose(() => {
+      if (this.#view === view) this.#view = undefined;
+    });
+    setPage(view.webview, this.extension);
+    this.#send();
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  #send(): void {
+    const view = this.#view;
+    if (!view) return;
+    const open = this.sessions.openCards();
+    view.badge =
+      open.length === 0
+        ? undefined
+        : { value: open.length, tooltip: vscode.l10n.t("{0} cards wait", open.length) };
+    const message: ToPanel = {
+      type: "approvals",
+      texts: { ...panelTexts() },
+      cards: open.map(({ opened, card }) => ({
+        session: opened.live.id,
+        title: opened.title,
+        event: projectCard(card.event),
+        changed: opened.tracker.changed.has(card.card),
+        unsaved: opened.tracker.changed.get(card.card) === true,
+      })),
+    };
+    const text = JSON.stringify(message);
+    if (text === this.#sent) return;
+    this.#sent = text;
+    void view.webview.postMessage(message);
+  }
+}

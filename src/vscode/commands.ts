@@ -1,0 +1,127 @@
+import * as vscode from "vscode";
+import { visible } from "../core/gate/visible.js";
+import type { Answer, Surface } from "../core/session/events.js";
+import { showAllows } from "./allows.js";
+import { ask } from "./asking.js";
+import { type CommandId, commands } from "./ids.js";
+import { type PanelParts, showCard } from "./panelActions.js";
+import { parseProposed } from "./proposed.js";
+import { SessionPicker } from "./sessionPicker.js";
+
+/** Every command, registered once; the table is exhaustive by its type. */
+export function registerCommands(parts: PanelParts, log: vscode.OutputChannel): vscode.Disposable {
+  const { sessions, models, proposals } = parts;
+  const picker = new SessionPicker(sessions);
+  const table: Record<CommandId, (...given: unknown[]) => unknown> = {
+    [commands.ask]: () => askFromPalette(parts),
+    [commands.newSession]: async () => {
+      await sessions.showNone();
+      await parts.chat().reveal({ target: "composer" });
+    },
+    [commands.openSession]: () => picker.open(),
+    [commands.cancelTurn]: () => sessions.shown?.live.cancel(),
+    [commands.approveEdit]: (given) => answer(parts, given, "allow_once"),
+    [commands.approveForSession]: (given) => answer(parts, given, "allow_session"),
+    [commands.deny]: (given) => answer(parts, given, "deny"),
+    [commands.openProposedDiff]: async () => {
+      const card = await pickCard(parts, (kind) => kind === "write", false);
+      if (card !== undefined) await proposals.open(card);
+    },
+    [commands.nextCard]: () => nextCard(parts),
+    [commands.showAllows]: () => showAllows(sessions),
+    [commands.selectModel]: () => models.select(),
+    [commands.setApiKey]: () => models.setKey(),
+    [commands.showLog]: () => log.show(),
+    [commands.startTour]: async () => {
+      await models.useDemo();
+      await sessions.showNone();
+      await parts.chat().reveal({ target: "composer" });
+      await report(ask(sessions, undefined, vscode.l10n.t("Show me around.")));
+    },
+    [commands.focusLastMessage]: () => parts.chat().reveal({ target: "last" }),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(table).map(([id, run]) =>
+      vscode.commands.registerCommand(id, (...given: unknown[]) => run(...given)),
+    ),
+  );
+}
+
+/** Asks through an input box; a text that cannot be sent goes to the composer, not away. */
+async function askFromPalette(parts: PanelParts): Promise<void> {
+  const text = await vscode.window.showInputBox({
+    title: "Countersign",
+    prompt: vscode.l10n.t("What shall Countersign do?"),
+    ignoreFocusOut: true,
+  });
+  if (text === undefined || text.trim() === "") return;
+  await vscode.commands.executeCommand("countersign.chat.focus", { preserveFocus: true });
+  const refused = await report(ask(parts.sessions, parts.sessions.shown?.live.id, text));
+  if (refused) await parts.chat().reveal({ target: "composer", text });
+}
+
+async function report(outcome: ReturnType<typeof ask>): Promise<boolean> {
+  const { outcome: kind, ...rest } = await outcome;
+  if (kind !== "refused") return false;
+  if ("message" in rest) void vscode.window.showWarningMessage(rest.message);
+  return true;
+}
+
+/** The card an answer is for, and from where it came. */
+async function answer(parts: PanelParts, given: unknown, value: Answer): Promise<void> {
+  const named = fromLens(given);
+  if (named !== undefined) {
+    await parts.answers.give(named, value, "lens");
+    return;
+  }
+  // A title button gives the document it stands over; a key or the palette gives nothing.
+  const shown = given instanceof vscode.Uri ? parseProposed(given)?.card : parts.proposals.active();
+  if (shown !== undefined) {
+    const surface: Surface = given instanceof vscode.Uri ? "title" : "command";
+    if (parts.answers.isArmed(shown)) await parts.answers.give(shown, value, surface);
+    return;
+  }
+  // No card is in view: the user picks, and so sees, the one that is answered.
+  const wanted = value === "allow_once" ? (kind: string) => kind === "write" : () => true;
+  const card = await pickCard(parts, wanted, true);
+  if (card !== undefined) await parts.answers.give(card, value, "command");
+}
+
+function fromLens(given: unknown): string | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const card: unknown = Reflect.get(given, "card");
+  return typeof card === "string" && Reflect.get(given, "surface") === "lens" ? card : undefined;
+}
+
+async function pickCard(
+  parts: PanelParts,
+  wanted: (kind: "write" | "read" | "run") => boolean,
+  always: boolean,
+): Promise<string | undefined> {
+  const cards = parts.sessions.openCards().filter(({ card }) => wanted(card.event.kind));
+  const active = parts.proposals.active();
+  if (!always && cards.some(({ card }) => card.card === active)) return active;
+  if (!always && cards.length === 1) return cards[0]?.card.card;
+  const picked = await vscode.window.showQuickPick(
+    cards.map(({ opened, card }) => ({
+      label: visible(card.event.argv?.join(" ") ?? card.event.relative ?? card.event.path ?? ""),
+      description: card.event.kind,
+      detail: opened.title,
+      card: card.card,
+    })),
+    { placeHolder: vscode.l10n.t("Which card?") },
+  );
+  return picked?.card;
+}
+
+let last: string | undefined;
+
+/** Goes to the card after the one gone to last, round and round. */
+async function nextCard(parts: PanelParts): Promise<void> {
+  const cards = parts.sessions.openCards();
+  const at = cards.findIndex(({ card }) => card.card === last);
+  const next = cards[(at + 1) % Math.max(1, cards.length)];
+  if (!next) return;
+  last = next.card.card;
+  await showCard(parts, next.opened.live.id, next.card.card);
+}

@@ -1,0 +1,57 @@
+/*
+ * Every name that package.json and the code share, once; a test compares the two.
+ */
+
+/** Commands; each shows in the palette under "Countersign". */
+export const commands = {
+  ask: "countersign.ask",
+  newSession: "countersign.newSession",
+  openSession: "countersign.openSession",
+  cancelTurn: "countersign.cancelTurn",
+  approveEdit: "countersign.approveEdit",
+  approveForSession: "countersign.approveForSession",
+  deny: "countersign.deny",
+  openProposedDiff: "countersign.openProposedDiff",
+  nextCard: "countersign.nextCard",
+  showAllows: "countersign.showAllows",
+  selectModel: "countersign.selectModel",
+  setApiKey: "countersign.setApiKey",
+  showLog: "countersign.showLog",
+  startTour: "countersign.startTour",
+  focusLastMessage: "countersign.focusLastMessage",
+} as const;
+export type CommandId = (typeof commands)[keyof typeof commands];
+
+/** Context keys that the `when`s of package.json read. */
+export const contexts = {
+  /** A card is open in any session of this window. */
+  cards: "countersign.hasCards",
+  /** A card with a diff is open. */
+  writes: "countersign.hasWriteCards",
+  /** The session shown has a live turn. */
+  live: "countersign.turnLive",
+  /** A session is shown. */
+  session: "countersign.hasSession",
+  /** The session shown has an allow. */
+  allows: "countersign.hasAllows",
+} as const;
+
+/** Settings of the shell; those of the models are in `models/settings.ts`. */
+export const settings = {
+  stopHooks: "countersign.hooks.stop",
+  ripgrepPath: "countersign.ripgrep.path",
+  openDiff: "countersign.diff.openAutomatically",
+  notify: "countersign.notifyWhenUnfocused",
+} as const;
+
+export const views = {
+  container: "countersign",
+  chat: "countersign.chat",
+  approvals: "countersign.approvals",
+} as const;
+
+/** Scheme of the read-only documents of the native diff editor. */
+export const PROPOSED = "countersign-proposed";
+
+/** Keys of what the window remembers. */
+export const memory = { shown: "countersign.shownSession" } as const;

@@ -1,0 +1,149 @@
+import * as path from "node:path";
+import * as vscode from "vscode";
+import type { FromPanel, PanelCommand } from "../webview/protocol.js";
+import type { Answers } from "./answers.js";
+import { ask } from "./asking.js";
+import type { ChatView } from "./chatView.js";
+import { unsavedDocument } from "./files.js";
+import { commands } from "./ids.js";
+import type { ModelService } from "./models/index.js";
+import type { Proposals } from "./proposed.js";
+import type { Sessions } from "./sessions.js";
+
+export interface PanelParts {
+  readonly sessions: Sessions;
+  readonly models: ModelService;
+  readonly answers: Answers;
+  readonly proposals: Proposals;
+  /** Undefined until the chat view exists, which itself acts through here. */
+  readonly chat: () => ChatView;
+}
+
+/** Does what a parsed message of a view asks for. `surface` is the view it came from. */
+export async function act(
+  parts: PanelParts,
+  surface: "chat" | "approvals",
+  message: FromPanel,
+): Promise<void> {
+  const { sessions, answers, proposals, models } = parts;
+  const chat = parts.chat();
+  switch (message.type) {
+    case "ask": {
+      const outcome = await ask(sessions, message.session ?? undefined, message.text).catch(
+        (error: unknown) => ({ outcome: "refused" as const, message: messageOf(error) }),
+      );
+      chat.asked(message.ref, outcome.outcome === "refused" ? outcome.message : null);
+      return;
+    }
+    case "answer":
+      await answers.give(message.card, message.answer, surface, message.note);
+      return;
+    case "answerQuestion":
+      await sessions.get(message.session)?.live.answerQuestion(message.question, message.text);
+      return;
+    case "openDiff":
+      await proposals.open(message.card);
+      return;
+    case "showCard":
+      await showCard(parts, message.session, message.card);
+      return;
+    case "saveFile": {
+      const found = sessions.findCard(message.card);
+      const file = found?.card.event.path;
+      if (!found || file === undefined) return;
+      await unsavedDocument(file)?.save();
+      await found.opened.live.remakeCard(message.card);
+      return;
+    }
+    case "withdraw":
+      await sessions.get(message.session)?.live.withdraw(message.ask);
+      return;
+    case "goOn": {
+      const outcome = await sessions.get(message.session)?.live.goOn();
+      if (outcome?.outcome === "refused") chat.say(outcome.message);
+      return;
+    }
+    case "cancel":
+      await sessions.get(message.session)?.live.cancel();
+      return;
+    case "openFile":
+      await openFile(parts, message.session, message.path, message.line);
+      return;
+    case "command":
+      await run(message.command, models);
+      return;
+    case "ready":
+    case "focus":
+    case "earlier":
+    case "whole":
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+/** Shows the session and its card, with the focus on the card: only when the user asked for it. */
+export async function showCard(parts: PanelParts, session: string, card: string): Promise<void> {
+  await parts.sessions.show(session);
+  await parts.chat().reveal({ target: "card", card });
+}
+
+/** Opens a file that a message named: of the session's own folder, or one that a card of it named. */
+async function openFile(
+  parts: PanelParts,
+  session: string,
+  given: string,
+  line: number | undefined,
+): Promise<void> {
+  const opened = parts.sessions.get(session);
+  if (!opened) return;
+  const file = path.resolve(opened.workspace, given);
+  const inside = path.relative(opened.workspace, file);
+  const named = opened.live.events.some(
+    (event) => event.type === "card_raised" && event.path === file,
+  );
+  // A UNC path would send the user's credentials to whoever the model named.
+  if (/^[\\/]{2}/.test(given) || ((inside.startsWith("..") || path.isAbsolute(inside)) && !named)) {
+    parts.chat().say(vscode.l10n.t("{0} is not in the folder of this session.", given));
+    return;
+  }
+  const position = new vscode.Position(Math.max(0, (line ?? 1) - 1), 0);
+  try {
+    await vscode.window.showTextDocument(vscode.Uri.file(file), {
+      selection: new vscode.Range(position, position),
+    });
+  } catch {
+    parts.chat().say(vscode.l10n.t("{0} cannot be opened.", given));
+  }
+}
+
+async function run(command: PanelCommand, models: ModelService): Promise<void> {
+  switch (command) {
+    case "newSession":
+    case "openSession":
+    case "selectModel":
+    case "showAllows":
+    case "showLog":
+    case "startTour":
+      await vscode.commands.executeCommand(commands[command]);
+      return;
+    case "setKey":
+      await vscode.commands.executeCommand(commands.setApiKey);
+      return;
+    case "useDemo":
+      await models.useDemo();
+      return;
+    case "openFolder":
+      await vscode.commands.executeCommand("workbench.action.files.openFolder");
+      return;
+    case "manageTrust":
+      await vscode.commands.executeCommand("workbench.trust.manage");
+      return;
+    default:
+      command satisfies never;
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

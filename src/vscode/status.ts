@@ -1,0 +1,32 @@
+import * as path from "node:path";
+import * as vscode from "vscode";
+import type { Status } from "../webview/protocol.js";
+import { folders } from "./asking.js";
+import type { ModelService } from "./models/index.js";
+import type { Opened } from "./sessions.js";
+
+/** What the panel shows beside the events. */
+export function statusOf(opened: Opened | undefined, models: ModelService): Status {
+  const { current } = models;
+  return {
+    folders: folders().length,
+    trusted: vscode.workspace.isTrusted,
+    model:
+      current === undefined ? null : { label: current.label, demo: current.provider === "demo" },
+    session: opened
+      ? {
+          id: opened.live.id,
+          title: opened.title,
+          folder: path.basename(opened.workspace),
+          state: opened.live.state,
+          readOnly: opened.live.readOnly ?? null,
+          queue: opened.live.queue.map(({ ask, text }) => ({ ask, text: text.slice(0, 1_000) })),
+          cards: opened.live.openCards.map(({ card }) => card),
+          question: opened.live.openQuestion?.question ?? null,
+          allows: opened.live.allows.length,
+          since: opened.tracker.since,
+          tokens: { ...opened.tracker.tokens },
+        }
+      : null,
+  };
+}
