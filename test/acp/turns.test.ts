@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Editor, makeWorld, type World } from "./support/agent.js";
+
+const question = (options?: string[]) => ({
+  calls: [
+    {
+      id: "q1",
+      tool: "ask",
+      args: { question: "Which colour?", ...(options === undefined ? {} : { options }) },
+    },
+  ],
+});
+
+/** A promise and the way to settle it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe("turns over the protocol", () => {
+  let world: World;
+  afterEach(() => world.dispose());
+
+  it("puts a question with options to the client", async () => {
+    world = await makeWorld([question(["red", "blue"]), { text: "Blue it is." }]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Paint");
+    const asked = await editor.ask(0);
+    assert.deepEqual(asked.request.options, [
+      { optionId: "option-1", kind: "allow_once", name: "red" },
+      { optionId: "option-2", kind: "allow_once", name: "blue" },
+    ]);
+    assert.equal(asked.request.toolCall.title, "Question: Which colour?");
+    asked.select("option-2");
+    assert.deepEqual(await ended, { stopReason: "end_turn" });
+    const answered = (await world.log(session)).find((event) => event.type === "question_answered");
+    assert.equal(answered?.type === "question_answered" ? answered.text : "", "blue");
+    await editor.close();
+  });
+
+  it("ends the prompt with an open question, whose answer is the next prompt in the same turn", async () => {
+    world = await makeWorld([question(), { text: "Green it is." }]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    assert.deepEqual(await editor.prompt(session, "Paint"), { stopReason: "end_turn" });
+    assert.equal(editor.text("agent_message_chunk"), "Which colour?");
+    assert.deepEqual(editor.asked, []);
+    assert.deepEqual(await editor.prompt(session, "green"), { stopReason: "end_turn" });
+    assert.equal(editor.text("agent_message_chunk"), "Which colour?Green it is.");
+    const log = await world.log(session);
+    assert.equal(log.filter((event) => event.type === "turn_started").length, 1);
+    assert.deepEqual(
+      log.flatMap((event) => (event.type === "question_answered" ? [event.text] : [])),
+      ["green"],
+    );
+    await editor.close();
+  });
+
+  it("takes the answer to a question from another process, after a load", async () => {
+    world = await makeWorld([question(), { text: "Green it is." }]);
+    const first = new Editor(world);
+    const session = await first.open();
+    await first.prompt(session, "Paint");
+    await first.close();
+    const second = new Editor(world);
+    await second.initialize();
+    await second.load(session);
+    assert.equal(second.text("agent_message_chunk"), "Which colour?");
+    assert.deepEqual(await second.prompt(session, "green"), { stopReason: "end_turn" });
+    assert.match(second.text("agent_message_chunk"), /Green it is\.$/);
+    await second.close();
+  });
+
+  it("queues a prompt that comes during a turn, and answers it with its own", async () => {
+    const held = gate();
+    world = await makeWorld([
+      { text: "First.", hold: held.opened },
+      { text: "Second." },
+      { text: "Third." },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const order: string[] = [];
+    const first = editor.prompt(session, "One").then((end) => order.push(`one ${end.stopReason}`));
+    await world.model.request(0);
+    const second = editor.prompt(session, "Two").then((end) => order.push(`two ${end.stopReason}`));
+    const third = editor
+      .prompt(session, "Three")
+      .then((end) => order.push(`three ${end.stopReason}`));
+    await waitForQueue(world, session, 2);
+    held.open();
+    await Promise.all([first, second, third]);
+    assert.deepEqual(order, ["one end_turn", "two end_turn", "three end_turn"]);
+    assert.equal(editor.text("agent_message_chunk"), "First.Second.Third.");
+    await editor.close();
+  });
+
+  it("takes a queued prompt back where the client cancels its request", async () => {
+    const held = gate();
+    world = await makeWorld([{ text: "First.", hold: held.opened }, { text: "Second." }]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const first = editor.prompt(session, "One");
+    await world.model.request(0);
+    const taken = new AbortController();
+    const second = editor.prompt(session, "Two", taken.signal);
+    await waitForQueue(world, session, 1);
+    taken.abort();
+    assert.deepEqual(await second, { stopReason: "cancelled" });
+    held.open();
+    assert.deepEqual(await first, { stopReason: "end_turn" });
+    assert.equal(world.model.requests.length, 1);
+    await editor.close();
+  });
+
+  it("refuses a prompt while a card is open, and says why", async () => {
+    world = await makeWorld([
+      { calls: [{ id: "c1", tool: "run", args: { argv: ["true"] } }] },
+      { text: "Done." },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Run");
+    const asked = await editor.ask(0);
+    await assert.rejects(editor.prompt(session, "And this"), { code: -32600 });
+    asked.select("allow_once");
+    assert.deepEqual(await ended, { stopReason: "end_turn" });
+    await editor.close();
+  });
+
+  it("cancels a turn whose model is still talking", async () => {
+    world = await makeWorld([
+      { text: "Once upon a time", end: "never", hold: new Promise(() => {}) },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Tell");
+    await editor.until(
+      () => (editor.text("agent_message_chunk") !== "" ? true : undefined),
+      "the first words",
+    );
+    await editor.cancel(session);
+    assert.deepEqual(await ended, { stopReason: "cancelled" });
+    assert.equal(await (await world.model.request(0)).closed, "aborted");
+    await editor.close();
+  });
+
+  it("ends a command on cancel, and shows what it printed while it ran", async () => {
+    world = await makeWorld([
+      {
+        calls: [{ id: "c1", tool: "run", args: { argv: ["sh", "-c", "echo started; sleep 60"] } }],
+      },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Run");
+    (await editor.ask(0)).select("allow_once");
+    await editor.update(
+      (one) =>
+        one.sessionUpdate === "tool_call_update" &&
+        JSON.stringify(one.content ?? "").includes("started")
+          ? true
+          : undefined,
+      "the command's output",
+    );
+    await editor.cancel(session);
+    assert.deepEqual(await ended, { stopReason: "cancelled" });
+    const result = (await world.log(session)).find((event) => event.type === "call_ended");
+    assert.match(result?.type === "call_ended" ? result.result : "", /started/);
+    await editor.close();
+  });
+
+  it("leaves queued prompts waiting after a cancel, until they are sent on", async () => {
+    const held = gate();
+    world = await makeWorld([
+      { text: "First.", hold: held.opened, end: "never" },
+      { text: "Second." },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const first = editor.prompt(session, "One");
+    await world.model.request(0);
+    const second = editor.prompt(session, "Two");
+    await waitForQueue(world, session, 1);
+    await editor.cancel(session);
+    assert.deepEqual(await first, { stopReason: "cancelled" });
+    assert.equal(world.model.requests.length, 1);
+    assert.deepEqual(await editor.prompt(session, "/go-on"), { stopReason: "end_turn" });
+    assert.deepEqual(await second, { stopReason: "end_turn" });
+    held.open();
+    await editor.close();
+  });
+
+  it("runs two sessions side by side", async () => {
+    const held = gate();
+    world = await makeWorld((request) =>
+      JSON.stringify(request.body).includes("wait for me")
+        ? { text: "Late.", hold: held.opened }
+        : { text: "At once." },
+    );
+    const editor = new Editor(world);
+    const one = await editor.open();
+    const other = await editor.open();
+    const late = editor.prompt(one, "wait for me");
+    await world.model.request(0);
+    assert.deepEqual(await editor.prompt(other, "now"), { stopReason: "end_turn" });
+    held.open();
+    assert.deepEqual(await late, { stopReason: "end_turn" });
+    await editor.close();
+  });
+
+  it("keeps the calls of two answers apart where the provider gives them one id", async () => {
+    world = await makeWorld(
+      [
+        { calls: [{ id: "same", tool: "read_file", args: { path: "a.txt" } }] },
+        { calls: [{ id: "same", tool: "read_file", args: { path: "b.txt" } }] },
+        { text: "Both read." },
+      ],
+      { "a.txt": "a\n", "b.txt": "b\n" },
+    );
+    const editor = new Editor(world);
+    const session = await editor.open();
+    assert.deepEqual(await editor.prompt(session, "Read both"), { stopReason: "end_turn" });
+    const ids = editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === "tool_call" ? [update.toolCallId] : [],
+    );
+    assert.equal(new Set(ids).size, 2);
+    for (const id of ids) assert.equal(editor.statuses(id).at(-1), "completed");
+    await editor.close();
+  });
+
+  it("goes on with a turn that its agent's death interrupted", async () => {
+    world = await makeWorld([
+      { text: "Half", hold: new Promise(() => {}), end: "never" },
+      { text: "Whole." },
+    ]);
+    const first = new Editor(world);
+    const session = await first.open();
+    void first.prompt(session, "Talk").catch(() => {});
+    await world.model.request(0);
+    first.child.kill("SIGKILL");
+    await first.exited;
+    const second = new Editor(world);
+    await second.initialize();
+    await second.load(session);
+    assert.deepEqual(await second.prompt(session, "/go-on"), { stopReason: "end_turn" });
+    assert.match(second.text("agent_message_chunk"), /Whole\.$/);
+    await second.close();
+  });
+
+  it("heeds the Stop hooks of settings.json, and tells of them", async () => {
+    world = await makeWorld([
+      { calls: [{ id: "f1", tool: "finish", args: { result: "Ready." } }] },
+      { calls: [{ id: "c1", tool: "write_file", args: { path: "ok", content: "" } }] },
+      { calls: [{ id: "f2", tool: "finish", args: { result: "Really ready." } }] },
+    ]);
+    const hook = { argv: ["sh", "-c", "test -e ok || { echo no ok file >&2; exit 3; }"] };
+    await writeFile(
+      join(world.home, "settings.json"),
+      JSON.stringify({ "countersign.hooks.stop": [hook] }),
+    );
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Finish");
+    (await editor.ask(0)).select("allow_once");
+    assert.deepEqual(await ended, { stopReason: "end_turn" });
+    const hooks = editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === "tool_call" && update.toolCallId.startsWith("hook-")
+        ? [update.status]
+        : [],
+    );
+    assert.deepEqual(hooks, ["failed", "completed"]);
+    assert.match(JSON.stringify(world.model.requests[1]?.body), /no ok file/);
+    assert.match(editor.text("agent_message_chunk"), /Really ready\.$/);
+    assert.equal(existsSync(join(world.workspace, "ok")), true);
+    await editor.close();
+  });
+});
+
+/** Waits until the log has `count` queued asks: a prompt's response says nothing of its queue. */
+async function waitForQueue(world: World, session: string, count: number): Promise<void> {
+  for (;;) {
+    const log = await world.log(session);
+    if (log.filter((event) => event.type === "ask_queued").length >= count) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
