@@ -1,0 +1,222 @@
+import { ChatError } from "./chatClient.js";
+import {
+  chatError,
+  connectionError,
+  type ErrorContext,
+  faultIn,
+  faultOf,
+  isRecord,
+} from "./errors.js";
+import { EventReader, type StreamEvent } from "./sse.js";
+
+export interface ExchangeOptions {
+  readonly context: ErrorContext;
+  /** Requests go to this origin alone: a key belongs to the server it was given for. */
+  readonly origin: string;
+  /** All that is sent beside what the protocol itself needs: authorisation, the user's headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Silence in milliseconds after which the exchange counts as broken. */
+  readonly idleMs: number;
+}
+
+/** Headers of an SDK that may leave; the rest of what it adds or finds in the environment does not. */
+const PROTOCOL_HEADERS = ["accept", "content-type", "anthropic-version", "anthropic-beta"];
+/** Bytes of an error body that are read. */
+const ERROR_BYTES = 64 * 1024;
+/** Bytes of a whole answer that was not streamed. */
+const WHOLE_BYTES = 32 * 1024 * 1024;
+
+/**
+ * One request and its answer over HTTP. An SDK makes the request with `fetch` of this object,
+ * which decides what leaves and where to; the stream of the answer is read here, with a limit
+ * on silence. A key is never handed to an SDK, so nothing of an SDK can show it.
+ */
+export class Exchange {
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private idle = false;
+  private fault: ChatError | undefined;
+  private readonly onAbort = (): void => this.controller.abort();
+
+  constructor(private readonly options: ExchangeOptions) {
+    options.signal.throwIfAborted();
+    options.signal.addEventListener("abort", this.onAbort, { once: true });
+    this.touch();
+  }
+
+  /** For the SDK. Throws `ChatError` for every answer that is not a success. */
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.origin !== this.options.origin) {
+      throw this.fail(
+        new ChatError(
+          "request",
+          `a request to ${url.origin} was stopped: it is not the server that was set`,
+        ),
+      );
+    }
+    const headers = new Headers();
+    const given = new Headers(init?.headers);
+    for (const name of PROTOCOL_HEADERS) {
+      const value = given.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    headers.set("user-agent", "Countersign");
+    for (const [name, value] of Object.entries(this.options.headers)) headers.set(name, value);
+    const response = await globalThis.fetch(url, {
+      method: init?.method ?? "GET",
+      headers,
+      body: init?.body ?? null,
+      // Followed, a redirect would take the key's headers to another server.
+      redirect: "manual",
+      signal: this.controller.signal,
+    });
+    this.touch();
+    if (response.ok) return response;
+    if (response.status >= 300 && response.status < 400) {
+      const to = response.headers.get("location") ?? "another address";
+      throw this.fail(
+        new ChatError(
+          "connection",
+          `${this.options.context.server} redirects to ${redirectTarget(to, url)}. Set that as the base URL if you trust it.`,
+        ),
+      );
+    }
+    const body = await this.text(response, ERROR_BYTES);
+    throw this.fail(
+      chatError(faultOf(body, response.status, response.headers), this.options.context),
+    );
+  };
+
+  /**
+   * The events of a streamed answer. An answer that was sent whole (JSON) comes as one event
+   * named `whole`. Throws `ChatError` for a page, an error in place of a stream, or a broken
+   * connection; `delivered` says whether something has been shown by then.
+   */
+  async *events(response: Response, delivered: () => boolean): AsyncGenerator<StreamEvent> {
+    const { context } = this.options;
+    const type = response.headers.get("content-type") ?? "";
+    if (type.includes("text/html")) throw chatError({ page: true, message: "" }, context);
+    if (type.includes("application/json")) {
+      const body = await this.text(response, WHOLE_BYTES);
+      yield* wholeAnswer(body, context);
+      return;
+    }
+    const reader = new EventReader();
+    let any = false;
+    for await (const bytes of this.chunks(response)) {
+      const { events, lines } = reader.push(bytes);
+      // A byte now and then is no life: only a finished line is, a keep-alive comment included.
+      if (lines) this.touch();
+      for (const event of events) {
+        any = true;
+        yield event;
+      }
+    }
+    for (const event of reader.end()) {
+      any = true;
+      yield event;
+    }
+    if (!any && reader.stray !== "") yield* wholeAnswer(reader.stray, context);
+    else if (!any) {
+      throw new ChatError(
+        "stream",
+        `${context.server} ended its answer before it began.`,
+        !delivered(),
+      );
+    }
+  }
+
+  /** What went wrong, as the caller is to reject with: the signal's reason, or a `ChatError`. */
+  failure(error: unknown, delivered: boolean): unknown {
+    const { signal, context, idleMs } = this.options;
+    if (signal.aborted) return signal.reason;
+    if (this.idle) {
+      return new ChatError(
+        "connection",
+        `${context.server} has sent nothing for ${Math.round(idleMs / 1000)} seconds. Check whether the server still works on it, then go on to ask again.`,
+        !delivered,
+      );
+    }
+    if (this.fault !== undefined) return this.fault;
+    if (error instanceof ChatError) return error;
+    const broken = connectionError(error, context);
+    return delivered ? brokenStream(context) : broken;
+  }
+
+  /** Ends the request if it still runs. */
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.options.signal.removeEventListener("abort", this.onAbort);
+    this.controller.abort();
+  }
+
+  private fail(error: ChatError): ChatError {
+    this.fault = error;
+    return error;
+  }
+
+  private touch(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.idle = true;
+      this.controller.abort();
+    }, this.options.idleMs);
+  }
+
+  private async *chunks(response: Response): AsyncGenerator<Uint8Array> {
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      reader.releaseLock();
+    }
+  }
+
+  private async text(response: Response, limit: number): Promise<string> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const bytes of this.chunks(response)) {
+      parts.push(bytes);
+      size += bytes.length;
+      if (size > limit) break;
+    }
+    return Buffer.concat(parts).toString("utf8");
+  }
+}
+
+/** A stream that ended in the middle: what came is shown, and nothing of it is carried out. */
+export function brokenStream(context: ErrorContext): ChatError {
+  return new ChatError(
+    "stream",
+    `The answer of ${context.server} broke off before it was whole. Nothing of it was carried out; go on to ask again.`,
+  );
+}
+
+function* wholeAnswer(body: string, context: ErrorContext): Generator<StreamEvent> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw chatError(faultOf(body), context);
+  }
+  const fault = faultIn(value);
+  if (fault !== undefined) throw chatError(fault, context);
+  if (!isRecord(value)) throw chatError({ message: body.slice(0, 200) }, context);
+  yield { event: "whole", data: body };
+}
+
+function redirectTarget(location: string, from: URL): string {
+  try {
+    const to = new URL(location, from);
+    return `${to.origin}${to.pathname}`;
+  } catch {
+    return "another address";
+  }
+}

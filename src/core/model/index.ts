@@ -1,0 +1,26 @@
+import { AnthropicClient } from "./anthropic.js";
+import type { ChatClient } from "./chatClient.js";
+import type { ModelConfig } from "./config.js";
+import { DemoClient } from "./demo.js";
+import { OpenAiClient } from "./openai.js";
+
+export type { AnthropicConfig, DemoConfig, ModelConfig, OpenAiConfig } from "./config.js";
+export { modelConfigSchema } from "./config.js";
+export { type RetryOptions, sendWithRetry } from "./retry.js";
+
+/**
+ * A client for a model. Nothing is sent yet, and no SDK loaded before the first request. Throws
+ * `ChatError` where the configuration cannot be right.
+ */
+export function createClient(config: ModelConfig): ChatClient {
+  switch (config.provider) {
+    case "openai":
+      return new OpenAiClient(config);
+    case "anthropic":
+      return new AnthropicClient(config);
+    case "demo":
+      return new DemoClient(config);
+    default:
+      throw new Error(`no such provider: ${JSON.stringify(config satisfies never)}`);
+  }
+}
