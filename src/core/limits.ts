@@ -18,6 +18,8 @@ export const GREP_TIMEOUT_MS = 20_000;
 export const LIST_NAMES = 500;
 /** Size of a file after `write_file` or `search_replace`, and before `search_replace`, in bytes. */
 export const WRITE_BYTES = 256 * KiB;
+/** Size of a file that `write_file` may replace, in bytes: its card shows what goes away. */
+export const REPLACED_BYTES = 16 * 1024 * KiB;
 /** `run`: default and longest time limit, in whole seconds. */
 export const RUN_TIMEOUT_S = 120;
 export const RUN_TIMEOUT_MAX_S = 600;
