@@ -1,15 +1,16 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { FromPanel } from "./protocol.js";
 
+const texts = z.catch(z.record(z.string(), z.string()), {});
 const savedState = z.object({
   /** Unsent text by session id; "" is the session that is not there yet. */
-  drafts: z.record(z.string(), z.string()).catch({}),
+  drafts: texts,
   /** Reasons typed beside Deny, by card. */
-  notes: z.record(z.string(), z.string()).catch({}),
-  scroll: z
-    .object({ session: z.string(), key: z.string(), offset: z.number() })
-    .optional()
-    .catch(undefined),
+  notes: texts,
+  scroll: z.catch(
+    z.optional(z.object({ session: z.string(), key: z.string(), offset: z.number() })),
+    undefined,
+  ),
 });
 export type SavedState = z.infer<typeof savedState>;
 
@@ -21,9 +22,7 @@ interface VsCodeApi {
 declare function acquireVsCodeApi(): VsCodeApi;
 
 const api = acquireVsCodeApi();
-let state: SavedState = savedState
-  .catch({ drafts: {}, notes: {} })
-  .parse(api.getState() ?? { drafts: {}, notes: {} });
+let state: SavedState = savedState.safeParse(api.getState()).data ?? { drafts: {}, notes: {} };
 
 export function post(message: FromPanel): void {
   api.postMessage(message);

@@ -1,7 +1,7 @@
 import "./style.css";
 import { render, type VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { Activity, Banners, Empty, Footer, Header, Queue } from "./bars.js";
 import { OpenCard } from "./card.js";
 import { Composer } from "./composer.js";

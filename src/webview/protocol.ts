@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { Delta, SessionEvent } from "../core/session/events.js";
 
 /*
@@ -7,8 +7,8 @@ import type { Delta, SessionEvent } from "../core/session/events.js";
  * dropped whole.
  */
 
-const id = z.string().min(1).max(200);
-const longText = z.string().max(1_000_000);
+const id = z.string().check(z.minLength(1), z.maxLength(200));
+const longText = z.string().check(z.maxLength(1_000_000));
 
 /** What a panel may ask the host to run; a closed list, never a command id. */
 export const panelCommands = [
@@ -32,7 +32,7 @@ const fromPanel = z.discriminatedUnion("type", [
   /** `session: null` starts a session. `ref` comes back in `asked`. */
   z.strictObject({
     type: z.literal("ask"),
-    session: id.nullable(),
+    session: z.nullable(id),
     ref: z.number(),
     text: longText,
   }),
@@ -41,7 +41,7 @@ const fromPanel = z.discriminatedUnion("type", [
     session: id,
     card: id,
     answer: z.enum(["allow_once", "allow_session", "deny"]),
-    note: z.string().max(10_000).optional(),
+    note: z.optional(z.string().check(z.maxLength(10_000))),
   }),
   z.strictObject({
     type: z.literal("answerQuestion"),
@@ -58,13 +58,13 @@ const fromPanel = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("openFile"),
     session: id,
-    path: z.string().min(1).max(4_096),
-    line: z.number().int().min(1).max(100_000_000).optional(),
+    path: z.string().check(z.minLength(1), z.maxLength(4_096)),
+    line: z.optional(z.int().check(z.minimum(1), z.maximum(100_000_000))),
   }),
   /** The events before the first one the panel has. */
-  z.strictObject({ type: z.literal("earlier"), session: id, before: z.number().int().min(0) }),
+  z.strictObject({ type: z.literal("earlier"), session: id, before: z.int().check(z.minimum(0)) }),
   /** One event whole, where the panel was given a cut one. */
-  z.strictObject({ type: z.literal("whole"), session: id, seq: z.number().int().min(0) }),
+  z.strictObject({ type: z.literal("whole"), session: id, seq: z.int().check(z.minimum(0)) }),
   z.strictObject({ type: z.literal("command"), command: z.enum(panelCommands) }),
 ]);
 export type FromPanel = z.infer<typeof fromPanel>;
@@ -80,23 +80,23 @@ export type Tokens = z.infer<typeof usage>;
 const status = z.object({
   folders: z.number(),
   trusted: z.boolean(),
-  model: z.object({ label: z.string(), demo: z.boolean() }).nullable(),
-  session: z
-    .object({
+  model: z.nullable(z.object({ label: z.string(), demo: z.boolean() })),
+  session: z.nullable(
+    z.object({
       id: z.string(),
       title: z.string(),
       folder: z.string(),
       state: z.enum(["idle", "running", "waiting", "interrupted"]),
-      readOnly: z.string().nullable(),
+      readOnly: z.nullable(z.string()),
       queue: z.array(z.object({ ask: z.string(), text: z.string() })),
       cards: z.array(z.string()),
-      question: z.string().nullable(),
+      question: z.nullable(z.string()),
       allows: z.number(),
       /** ISO 8601; when the live turn began. */
-      since: z.string().nullable(),
+      since: z.nullable(z.string()),
       tokens: usage,
-    })
-    .nullable(),
+    }),
+  ),
 });
 /** What is so right now, beside the events. */
 export type Status = z.infer<typeof status>;
@@ -157,14 +157,14 @@ const toPanel = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("whole"), session: z.string(), event: viewEvent }),
   /** What became of an ask; one that was refused goes back into the composer. */
-  z.object({ type: z.literal("asked"), ref: z.number(), refused: z.string().nullable() }),
+  z.object({ type: z.literal("asked"), ref: z.number(), refused: z.nullable(z.string()) }),
   /** A line for the status region. */
   z.object({ type: z.literal("say"), text: z.string() }),
   z.object({
     type: z.literal("reveal"),
     target: z.enum(["composer", "last", "card"]),
-    card: z.string().optional(),
-    text: z.string().optional(),
+    card: z.optional(z.string()),
+    text: z.optional(z.string()),
   }),
   z.object({
     type: z.literal("approvals"),

@@ -2,7 +2,7 @@
 export const english = {
   conversation: "Conversation",
   message: "Message",
-  messageHint: "Ask Countersign to do something",
+  messageHint: "Ask for something",
   send: "Send",
   stop: "Cancel turn",
   queued: "Queued",
@@ -90,7 +90,7 @@ export const english = {
   noModel: "No model",
   sessions: "Sessions",
   newSession: "New session",
-  allows: "{0} allows",
+  allows: "Allows: {0}",
   earlier: "Earlier messages",
   toEnd: "Go to the end",
   blockCard: "A card waits for your answer. Your text is kept.",
