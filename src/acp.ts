@@ -6,11 +6,11 @@ import { Agent } from "./acp/agent.js";
 import { readAllows } from "./acp/allows.js";
 import { readEnvironment } from "./acp/environment.js";
 import { Models } from "./acp/models.js";
+import { ripgrepFor } from "./acp/ripgrep.js";
 import { SettingsFile } from "./acp/settings.js";
 import { lingering, openStdin, takeStdout } from "./acp/stdio.js";
 import { createCore } from "./core/core.js";
 import { createClient } from "./core/model/index.js";
-import { findRipgrep } from "./core/workspace/ripgrep.js";
 
 async function main(): Promise<number> {
   const { output, failed } = takeStdout();
@@ -25,10 +25,7 @@ async function main(): Promise<number> {
     userHome: homedir(),
     version,
     host: "ACP",
-    ripgrep: () => {
-      const setting = settings.get().ripgrep;
-      return findRipgrep(setting === undefined ? {} : { setting });
-    },
+    ripgrep: () => ripgrepFor(settings.get().ripgrep, process.env),
     env: process.env,
     settings: () => ({ stopHooks: settings.get().stopHooks, trusted: true }),
     client: async (session) => models.client(session),

@@ -1,22 +1,13 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-
-/** A model that the environment has set up; keys stay in here and are never printed. */
-export type ModelSetup =
-  | {
-      readonly provider: "openai" | "anthropic";
-      readonly baseUrl: string;
-      readonly model: string;
-      readonly key: string;
-    }
-  | { readonly provider: "demo" };
+import type { ModelConfig } from "../core/model/index.js";
 
 /** What the process was started with, read once. */
 export interface Environment {
   /** `COUNTERSIGN_HOME`, absolute: sessions and `settings.json` are in here. */
   readonly home: string;
-  /** The models there are; the first is the one a new session starts with. */
-  readonly models: readonly ModelSetup[];
+  /** The models there are, with their keys, which are never printed; the first is the one a new session starts with. */
+  readonly models: readonly ModelConfig[];
   /** Why the first model cannot be used as it is set up (says what to set), or undefined. */
   readonly fault: string | undefined;
   /** `COUNTERSIGN_ALLOWS`, absolute: the file of allows for new sessions, or undefined. */
@@ -29,7 +20,7 @@ const ANTHROPIC_URL = "https://api.anthropic.com";
 /** Reads `COUNTERSIGN_*`, `OPENAI_*` and `ANTHROPIC_*`; an empty variable counts as not set. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const get = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const models: ModelSetup[] = [];
+  const models: ModelConfig[] = [];
   const faults: string[] = [];
 
   const openaiModel = get("OPENAI_MODEL");
@@ -41,7 +32,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       provider: "openai",
       baseUrl: openaiUrl ?? OPENAI_URL,
       model: openaiModel,
-      key: openaiKey ?? "",
+      ...(openaiKey === undefined ? {} : { key: openaiKey }),
     });
   } else if (openaiUrl !== undefined || openaiKey !== undefined) {
     faults.push("set OPENAI_MODEL to the name of the model");
@@ -55,7 +46,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       provider: "anthropic",
       baseUrl: anthropicUrl ?? ANTHROPIC_URL,
       model: anthropicModel,
-      key: anthropicKey ?? "",
+      ...(anthropicKey === undefined ? {} : { key: anthropicKey }),
     });
   } else if (anthropicUrl !== undefined || anthropicKey !== undefined) {
     faults.push("set ANTHROPIC_MODEL to the name of the model");
@@ -93,7 +84,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 /** The name of a model as a session's config option and `COUNTERSIGN_MODEL` know it. */
-export function modelId(setup: ModelSetup): string {
+export function modelId(setup: ModelConfig): string {
   return setup.provider === "demo" ? "demo" : `${setup.provider}:${setup.model}`;
 }
 

@@ -1,8 +1,9 @@
 import { type ChatClient, ChatError } from "../core/model/chatClient.js";
-import { type Environment, type ModelSetup, modelId } from "./environment.js";
+import type { ModelConfig } from "../core/model/index.js";
+import { type Environment, modelId } from "./environment.js";
 
 /** Makes a client of a setup; the settings' limits are applied by whoever gives it. */
-export type MakeClient = (setup: ModelSetup) => ChatClient;
+export type MakeClient = (setup: ModelConfig) => ChatClient;
 
 /** Which model answers in which session, and the clients, made when first needed. */
 export class Models {

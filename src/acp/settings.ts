@@ -8,7 +8,7 @@ const schema = z.looseObject({
     .array(
       z.strictObject({
         argv: z.array(z.string()).min(1),
-        timeout: z.number().int().min(1).optional(),
+        timeout: z.number().min(1).optional(),
       }),
     )
     .optional(),
