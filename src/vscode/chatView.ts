@@ -8,7 +8,7 @@ import {
   type ToPanel,
 } from "../webview/protocol.js";
 import { views } from "./ids.js";
-import type { ModelService } from "./models/index.js";
+import type { ModelService } from "./models/service.js";
 import { setPage } from "./page.js";
 import { project, projectWhole } from "./project.js";
 import type { Sessions } from "./sessions.js";

@@ -6,7 +6,7 @@ import { ask } from "./asking.js";
 import type { ChatView } from "./chatView.js";
 import { unsavedDocument } from "./files.js";
 import { commands } from "./ids.js";
-import type { ModelService } from "./models/index.js";
+import type { ModelService } from "./models/service.js";
 import type { Proposals } from "./proposed.js";
 import type { Sessions } from "./sessions.js";
 

@@ -2,17 +2,16 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Status } from "../webview/protocol.js";
 import { folders } from "./asking.js";
-import type { ModelService } from "./models/index.js";
+import type { ModelService } from "./models/service.js";
 import type { Opened } from "./sessions.js";
 
 /** What the panel shows beside the events. */
 export function statusOf(opened: Opened | undefined, models: ModelService): Status {
-  const { current } = models;
+  const current = models.current();
   return {
     folders: folders().length,
     trusted: vscode.workspace.isTrusted,
-    model:
-      current === undefined ? null : { label: current.label, demo: current.provider === "demo" },
+    model: { label: current.label, demo: current.provider === "demo" },
     session: opened
       ? {
           id: opened.live.id,
