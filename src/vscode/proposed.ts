@@ -72,7 +72,6 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
     this.#files.dispose();
   }
 
-  // biome-ignore lint/suspicious/useAwait: one tab after the other, in order
   async #reconcile(): Promise<void> {
     const open = new Map(
       this.sessions
