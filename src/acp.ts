@@ -37,7 +37,7 @@ async function main(): Promise<number> {
     models,
     version,
     admit: (root) => {
-      settings.get();
+      settings.check(root);
       if (environment.allowsFile !== undefined) readAllows(environment.allowsFile, root);
     },
     report,

@@ -204,6 +204,7 @@ export class Agent {
       gone: this.#gone.signal,
       notices: () => this.#capabilities.session?.notices != null,
       contextTokens: () => parts.models.contextTokens(live.id),
+      filesChanged: (paths) => parts.core.filesChanged(paths),
       title: async () => (await parts.core.listSessions()).find((one) => one.id === live.id)?.title,
       report: parts.report,
     });

@@ -4,11 +4,18 @@ import {
   RequestError,
   type RequestPermissionRequest,
 } from "@agentclientprotocol/sdk";
-import type { SessionEvent } from "../core/session/events.js";
+import type { Delta, SessionEvent } from "../core/session/events.js";
 import type { LiveSession, OpenCard } from "../core/turn/live.js";
 import type { Mode } from "./options.js";
 import type { Outbox } from "./outbox.js";
-import { cardOutcome, cardRequest, questionOutcome, questionRequest } from "./permission.js";
+import {
+  cardChanged,
+  cardOutcome,
+  cardRequest,
+  questionOutcome,
+  questionRequest,
+} from "./permission.js";
+import { FileWatch } from "./watch.js";
 
 const READ_ONLY_NOTE = "this session denies whatever would ask; do without it";
 
@@ -21,6 +28,8 @@ export interface AsksHost {
   readonly input: (call: string) => unknown;
   /** A card is about to be shown. */
   readonly shown: (card: OpenCard) => void;
+  /** The file of an open card (absolute) may change on disk. */
+  readonly filesChanged: (paths: readonly string[]) => void;
   /** Aborts when the client is gone: nothing that fails then is an answer. */
   readonly gone: AbortSignal;
   readonly report: (message: string) => void;
@@ -34,11 +43,14 @@ export class Asks {
   mode: Mode = "ask";
   /** Requests that the client has not answered, by card or question. */
   readonly #asked = new Map<string, AbortController>();
+  readonly #files: FileWatch;
 
   constructor(
     private readonly live: LiveSession,
     private readonly host: AsksHost,
-  ) {}
+  ) {
+    this.#files = new FileWatch((path) => host.filesChanged([path]));
+  }
 
   /** Asks anew for whatever is open, also where the same had been asked before. */
   askOpen(): void {
@@ -77,15 +89,28 @@ export class Asks {
     }
   }
 
+  /** Says on an open card that its file has changed, or is again as the card shows it. */
+  changed(delta: Extract<Delta, { type: "card_changed" }>): void {
+    const card = this.live.openCards.find((one) => one.card === delta.card);
+    if (card === undefined || !this.#asked.has(delta.card)) return;
+    this.host.outbox.push({
+      sessionUpdate: "tool_call_update",
+      toolCallId: this.host.callId(card.call),
+      content: cardChanged(card, delta.changed ?? true),
+    });
+  }
+
   /** Takes every request back; nothing is answered by it. */
   close(): void {
     for (const asked of this.#asked.values()) asked.abort();
     this.#asked.clear();
+    this.#files.close();
   }
 
   #withdraw(id: string): void {
     this.#asked.get(id)?.abort();
     this.#asked.delete(id);
+    this.#files.remove(id);
   }
 
   #askCard(card: OpenCard): void {
@@ -95,6 +120,9 @@ export class Asks {
       return;
     }
     this.host.shown(card);
+    if (card.event.kind === "write" && card.event.path !== undefined) {
+      this.#files.add(card.card, card.event.path);
+    }
     const toolCallId = this.host.callId(card.call);
     const request = cardRequest(this.live.id, card, toolCallId, this.host.input(card.call));
     this.#request(card.card, request, async (response) => {

@@ -83,6 +83,14 @@ export function cardRequest(
   };
 }
 
+/** What is said of a card while it is up: that its file is not the one it shows, or is again. */
+export function cardChanged(card: OpenCard, changed: boolean): ToolCallContent[] {
+  const note = block(
+    "The file has changed since this card was made. Allowing it changes nothing: a new card comes with the diff as it is then.",
+  );
+  return changed ? [note, ...cardContent(card)] : cardContent(card);
+}
+
 function cardContent(card: OpenCard): ToolCallContent[] {
   const { event } = card;
   const content: ToolCallContent[] = [];

@@ -20,6 +20,7 @@ export interface SessionHost {
   readonly client: AgentContext;
   readonly notices: () => boolean;
   readonly contextTokens: () => number | undefined;
+  readonly filesChanged: (paths: readonly string[]) => void;
   /** The session's title as it is on disk now. */
   readonly title: () => Promise<string | undefined>;
   /** Aborts when the client is gone: nothing that fails then is an answer. */
@@ -62,6 +63,7 @@ export class AcpSession {
       gone,
       report,
       outbox: this.#outbox,
+      filesChanged: host.filesChanged,
       callId: (call) => this.#updates.callId(call),
       input: (call) => this.#inputs.get(call),
       shown: (card) => {
@@ -233,6 +235,7 @@ export class AcpSession {
   #delta(delta: Delta): void {
     for (const update of this.#updates.delta(delta)) this.#outbox.push(update);
     if (delta.type === "output") this.#outputSoon(delta.call);
+    else if (delta.type === "card_changed") this.#asks.changed(delta);
   }
 
   async #tellTitle(): Promise<void> {

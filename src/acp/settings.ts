@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { StopHook } from "../core/turn/live.js";
+import { isUnder } from "./workspace.js";
 
 const schema = z.looseObject({
   "countersign.hooks.stop": z
@@ -60,6 +61,18 @@ export class SettingsFile {
     if (this.#good === undefined)
       throw this.#fault ?? new SettingsError(`cannot read ${this.#path}`);
     return this.#good;
+  }
+
+  /**
+   * Throws `SettingsError` where there are settings inside the workspace `root`: a repository
+   * that brings its own would start programs by them.
+   */
+  check(root: string): void {
+    this.get();
+    if (this.#stamp === "none" || !isUnder(this.#path, root)) return;
+    throw new SettingsError(
+      `${this.#path} is inside the workspace ${root}; set COUNTERSIGN_HOME to a directory outside of it`,
+    );
   }
 
   #look(): string {

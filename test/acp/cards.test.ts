@@ -214,6 +214,29 @@ describe("cards over the protocol", () => {
     await editor.close();
   });
 
+  it("says at once on an open card that its file has changed", async () => {
+    world = await makeWorld([write("w1", "a.txt", "two\n"), DONE], { "a.txt": "one\n" });
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Change it");
+    const asked = await editor.ask(0);
+    await writeFile(join(world.workspace, "a.txt"), "zero\n");
+    await editor.update(
+      (one) =>
+        one.sessionUpdate === "tool_call_update" &&
+        one.toolCallId === "w1" &&
+        JSON.stringify(one.content ?? "").includes("has changed since this card was made")
+          ? true
+          : undefined,
+      "a word that the file changed",
+    );
+    assert.equal(editor.asked.length, 1);
+    asked.select("deny");
+    await ended;
+    assert.equal(await world.file("a.txt"), "zero\n");
+    await editor.close();
+  });
+
   it("shows what a diff view would hide", async () => {
     world = await makeWorld([write("w1", "a.txt", "a\u200bb\r\n"), DONE]);
     const editor = new Editor(world);

@@ -140,6 +140,13 @@ describe("settings.json", () => {
     assert.equal(reports.length, 1);
   });
 
+  it("is refused inside the workspace, where it would be the repository's", async () => {
+    file().check(home);
+    await write({});
+    assert.throws(() => file().check(home), /is inside the workspace/);
+    file().check(await realpath(tmpdir()).then((dir) => join(dir, "another")));
+  });
+
   for (const [name, value] of [
     ["a hook without argv", { "countersign.hooks.stop": [{ timeout: 1 }] }],
     ["an empty argv", { "countersign.hooks.stop": [{ argv: [] }] }],
