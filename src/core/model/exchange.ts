@@ -21,7 +21,7 @@ export interface ExchangeOptions {
 }
 
 /** Headers of an SDK that may leave; the rest of what it adds or finds in the environment does not. */
-const PROTOCOL_HEADERS = ["accept", "content-type", "anthropic-version", "anthropic-beta"];
+const PROTOCOL_HEADERS = ["accept", "content-type", "anthropic-version"];
 /** Bytes of an error body that are read. */
 const ERROR_BYTES = 64 * 1024;
 /** Bytes of a whole answer that was not streamed. */
@@ -179,7 +179,8 @@ export class Exchange {
     }
   }
 
-  private async text(response: Response, limit: number): Promise<string> {
+  /** The first `limit` bytes of a body, as text. */
+  async text(response: Response, limit: number): Promise<string> {
     const parts: Uint8Array[] = [];
     let size = 0;
     for await (const bytes of this.chunks(response)) {
