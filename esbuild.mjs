@@ -12,10 +12,22 @@ const root = dirname(fileURLToPath(import.meta.url));
 const flags = new Set(process.argv.slice(2));
 const production = flags.has("--production");
 
+/** zod brings its messages in forty languages; ours are in one. @type {import("esbuild").Plugin} */
+const englishOnly = {
+  name: "english-only",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, (file) => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: dirname(file.path),
+    }));
+  },
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const common = {
   absWorkingDir: root,
   bundle: true,
+  plugins: [englishOnly],
   minify: production,
   sourcemap: true,
   // Source maps name files, they do not carry them: the package stays small.
@@ -60,6 +72,9 @@ const product = [
     ...common,
     entryPoints: { acp: "src/acp.ts" },
     outdir: "dist",
+    // The SDKs of the model providers lie apart: a start that needs none of them is fast and small.
+    splitting: true,
+    chunkNames: "acp/[name]-[hash]",
     platform: "node",
     format: "esm",
     target: "node20",
@@ -126,5 +141,7 @@ if (flags.has("--watch")) {
   const contexts = await Promise.all(present.map((build) => esbuild.context(build)));
   await Promise.all(contexts.map((context) => context.watch()));
 } else {
-  await Promise.all(present.map((build) => esbuild.build(build)));
+  const ended = await Promise.allSettled(present.map((build) => esbuild.build(build)));
+  // esbuild has printed its own errors by now.
+  if (ended.some(({ status }) => status === "rejected")) process.exitCode = 1;
 }
