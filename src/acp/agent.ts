@@ -226,9 +226,8 @@ export class Agent {
         sessionUpdate: "available_commands_update",
         availableCommands: [...COMMANDS],
       });
-      if (session.live.readOnly !== undefined) {
-        session.tell(said("agent_message_chunk", session.live.readOnly, "read-only"));
-      }
+      const note = standing(session.live);
+      if (note !== undefined) session.tell(said("agent_message_chunk", note, "standing"));
       session.askOpen();
     });
   }
@@ -265,6 +264,19 @@ export class Agent {
     const names = servers.map((one) => one.name).join(", ");
     this.parts.report(`MCP servers are not used by Countersign and were not started: ${names}`);
   }
+}
+
+/** What a user should know of a session that was opened and does not just wait for a prompt. */
+function standing(live: LiveSession): string | undefined {
+  if (live.readOnly !== undefined) return live.readOnly;
+  if (live.state === "interrupted") {
+    return "The last turn was interrupted; /go-on goes on with it.";
+  }
+  if (live.state === "idle" && live.queue.length > 0) {
+    const texts = live.queue.map((one) => `- ${one.text}`).join("\n");
+    return `These prompts wait in the queue; /go-on sends them on.\n${texts}`;
+  }
+  return undefined;
 }
 
 function messageOf(error: unknown): string {

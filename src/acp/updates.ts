@@ -242,8 +242,6 @@ function endUpdates(event: EventOf<"turn_ended">, echo: boolean): SessionUpdate[
     case "cancelled":
       return echo ? [said("agent_message_chunk", "The turn was cancelled.", id)] : [];
     case "interrupted":
-      return echo
-        ? [said("agent_message_chunk", "The turn was interrupted. /go-on goes on with it.", id)]
-        : [];
+      return echo ? [said("agent_message_chunk", "The turn was interrupted.", id)] : [];
   }
 }
