@@ -36,9 +36,10 @@ async function main(): Promise<number> {
     core,
     models,
     version,
-    admit: (root) => {
-      settings.check(root);
-      if (environment.allowsFile !== undefined) readAllows(environment.allowsFile, root);
+    admit: (root) => settings.check(root),
+    allows: (root) => {
+      const file = environment.allowsFile;
+      return file === undefined ? [] : readAllows(file, root);
     },
     report,
   });

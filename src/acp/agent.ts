@@ -8,6 +8,7 @@ import {
   type PromptResponse,
   RequestError,
 } from "@agentclientprotocol/sdk";
+import type { Allow } from "../core/session/events.js";
 import type { Core, LiveSession, SessionSummary } from "../core/turn/live.js";
 import { COMMANDS, type Command, commandOf, listAllows, revokeAllow } from "./commands.js";
 import type { Models } from "./models.js";
@@ -22,8 +23,10 @@ export interface AgentParts {
   readonly core: Core;
   readonly models: Models;
   readonly version: string;
-  /** Throws, with what the user should do, where a session may not be opened in `root`. */
+  /** Throws, with what the user should do, where a session may not be opened in `root` (real). */
   readonly admit: (root: string) => void;
+  /** The user's grants for a new session in `root` (real); throws where they cannot be obeyed. */
+  readonly allows: (root: string) => readonly Allow[];
   readonly report: (message: string) => void;
 }
 
@@ -60,9 +63,10 @@ export class Agent {
         );
       })
       .onRequest(methods.agent.session.new, async ({ params, client }) => {
-        const root = this.#root(params);
+        const { cwd } = params;
+        const allows = this.#admit(params, parts.allows);
         this.#noServers(params.mcpServers);
-        const session = this.#attach(await parts.core.newSession(root), root, client);
+        const session = this.#attach(await parts.core.newSession(cwd, { allows }), cwd, client);
         this.#afterResponse(session);
         return { sessionId: session.live.id, ...this.#choices(session) };
       })
@@ -150,7 +154,11 @@ export class Agent {
     return session;
   }
 
-  #root(params: { cwd: string; additionalDirectories?: string[] | null }): string {
+  /** Checks what a client wants as a workspace, and gives what `of` makes of it. */
+  #admit<T>(
+    params: { cwd: string; additionalDirectories?: string[] | null },
+    of: (root: string) => T,
+  ): T {
     if (params.additionalDirectories?.length) {
       throw RequestError.invalidParams(
         undefined,
@@ -161,13 +169,10 @@ export class Agent {
     if ("unfit" in root) throw RequestError.invalidParams(undefined, root.unfit);
     try {
       this.parts.admit(root.real);
+      return of(root.real);
     } catch (error) {
-      throw RequestError.invalidParams(
-        undefined,
-        error instanceof Error ? error.message : `${error}`,
-      );
+      throw RequestError.invalidParams(undefined, messageOf(error));
     }
-    return params.cwd;
   }
 
   async #open(
@@ -182,7 +187,7 @@ export class Agent {
         `the session's workspace is ${known.workspace}, and cwd is ${params.cwd}`,
       );
     }
-    this.#root(params);
+    this.#admit(params, () => undefined);
     const open = this.#sessions.get(known.id);
     if (open !== undefined) return open;
     this.parts.models.resume(known.id, known.model);

@@ -121,8 +121,11 @@ export interface CoreOptions {
 export interface Core {
   /** Newest first, from `meta.json` alone. */
   listSessions(): Promise<readonly SessionSummary[]>;
-  /** `root` is the workspace folder, absolute. */
-  newSession(root: string): Promise<LiveSession>;
+  /**
+   * `root` is the workspace folder, absolute. `allows` are the user's own grants, on `meta.json`
+   * before the session is there.
+   */
+  newSession(root: string, options?: { readonly allows?: readonly Allow[] }): Promise<LiveSession>;
   /** The same object while it is open. Rejects where there is no such session. */
   openSession(id: string): Promise<LiveSession>;
   renameSession(id: string, title: string): Promise<void>;
