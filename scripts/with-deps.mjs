@@ -3,7 +3,7 @@
  * missing or stale: `node scripts/with-deps.mjs scripts/start.ts [arguments]`. Needs Node and npm
  * alone, so that a fresh clone needs one command.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,14 +30,14 @@ function readJson(file) {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-function run(command, commandArgs) {
-  const { status, signal, error } = spawnSync(command, commandArgs, {
+function npm(args) {
+  const { status, error } = spawnSync("npm", args, {
     cwd: root,
     stdio: "inherit",
-    shell: process.platform === "win32" && command === "npm",
+    shell: process.platform === "win32",
   });
-  if (error) console.error(`${command} could not be started: ${error.message}`);
-  return signal || error ? 1 : (status ?? 1);
+  if (error) console.error(`npm could not be started: ${error.message}`);
+  return error ? 1 : (status ?? 1);
 }
 
 const before = stale();
@@ -46,10 +46,17 @@ if (before) {
   const whole = existsSync(join(root, "node_modules/.package-lock.json"));
   console.log(`Installing dependencies (${before[0]} ${before[1]} is not there) …`);
   const install = whole ? ["install", "--no-save"] : ["ci"];
-  const code = run("npm", [...install, "--no-audit", "--no-fund"]);
+  const code = npm([...install, "--no-audit", "--no-fund"]);
   if (code !== 0) {
     console.error("npm could not install the dependencies; its messages are above.");
     process.exit(code);
   }
 }
-process.exitCode = run(process.execPath, ["--import", "tsx", join(root, script), ...args]);
+
+const child = spawn(process.execPath, ["--import", "tsx", join(root, script), ...args], {
+  cwd: root,
+  stdio: "inherit",
+});
+// The script cleans up after itself, so it is the one that a signal ends.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code) => process.exit(code ?? 1));
