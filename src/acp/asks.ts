@@ -40,10 +40,11 @@ export interface AsksHost {
  * else comes back (cancelled, an error, nonsense) cancels the turn and lets nothing through.
  */
 export class Asks {
-  mode: Mode = "ask";
+  #mode: Mode = "ask";
   /** Requests that the client has not answered, by card or question. */
   readonly #asked = new Map<string, AbortController>();
   readonly #files: FileWatch;
+  #held = true;
 
   constructor(
     private readonly live: LiveSession,
@@ -52,12 +53,34 @@ export class Asks {
     this.#files = new FileWatch((path) => host.filesChanged([path]));
   }
 
-  /** Asks anew for whatever is open, also where the same had been asked before. */
-  askOpen(): void {
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  /** What is open follows the new mode. */
+  setMode(mode: Mode): void {
+    if (mode === this.#mode) return;
+    this.#mode = mode;
+    if (mode !== "deny" || this.#held) return;
     this.close();
+    this.askOpen();
+  }
+
+  /** From here on asks for whatever is open and not asked yet. */
+  askOpen(): void {
+    this.#held = false;
     if (this.live.readOnly !== undefined) return;
-    for (const card of this.live.openCards) this.#askCard(card);
-    if (this.live.openQuestion?.options?.length) this.#askQuestion();
+    for (const card of this.live.openCards) {
+      if (!this.#asked.has(card.card)) this.#askCard(card);
+    }
+    const question = this.live.openQuestion;
+    if (question?.options?.length && !this.#asked.has(question.question)) this.#askQuestion();
+  }
+
+  /** Takes every request back and asks nothing until `askOpen`: the client does not know the session. */
+  hold(): void {
+    this.close();
+    this.#held = true;
   }
 
   /** Asks what an event opens, and takes back what it closes. */
@@ -66,7 +89,7 @@ export class Asks {
       case "card_raised": {
         if (event.replaces !== undefined) this.#withdraw(event.replaces);
         const card = this.live.openCards.find((one) => one.card === event.card);
-        if (card !== undefined) this.#askCard(card);
+        if (card !== undefined && !this.#held) this.#askCard(card);
         break;
       }
       case "card_answered":
@@ -75,7 +98,7 @@ export class Asks {
         this.#withdraw(event.card);
         break;
       case "question":
-        if (event.options?.length) this.#askQuestion();
+        if (event.options?.length && !this.#held) this.#askQuestion();
         break;
       case "question_answered":
         this.#withdraw(event.question);
@@ -114,7 +137,7 @@ export class Asks {
   }
 
   #askCard(card: OpenCard): void {
-    if (this.mode === "deny") {
+    if (this.#mode === "deny") {
       const options = { note: READ_ONLY_NOTE, surface: "acp" } as const;
       this.#settle(this.live.answerCard(card.card, "deny", options));
       return;

@@ -83,9 +83,7 @@ export class AcpSession {
 
   /** What is open already follows the new mode. */
   setMode(mode: Mode): void {
-    if (mode === this.#asks.mode) return;
-    this.#asks.mode = mode;
-    if (mode === "deny") this.#asks.askOpen();
+    this.#asks.setMode(mode);
   }
 
   /** Queues an update that is no part of the log (a mode, the commands, a command's answer). */
@@ -101,6 +99,7 @@ export class AcpSession {
 
   /** Tells the whole log, as it came; resolves when the client has it. */
   async replay(): Promise<void> {
+    this.#asks.hold();
     this.#updates = new Updates(this.root, this.host);
     // In one go, so that what is new meanwhile comes after all of it.
     for (const event of this.live.events) {
@@ -112,6 +111,7 @@ export class AcpSession {
 
   /** Learns of the log without telling it, as `session/resume` wants it. */
   catchUp(): void {
+    this.#asks.hold();
     this.#updates = new Updates(this.root, this.host);
     for (const event of this.live.events) {
       this.#remember(event);
@@ -119,7 +119,7 @@ export class AcpSession {
     }
   }
 
-  /** Asks anew for whatever is open. */
+  /** The client knows the session by now: asks for whatever is open. */
   askOpen(): void {
     if (!this.#closed) this.#asks.askOpen();
   }
