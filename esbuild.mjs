@@ -3,7 +3,7 @@
  *   node esbuild.mjs [--watch] [--production] [--tests]
  * `--tests` builds dist-test/host.cjs instead: the suites that run inside the extension host.
  */
-import { cp, mkdir, readdir, stat } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
@@ -135,6 +135,8 @@ for (const entry of missing) console.error(`${entry} is not there: its bundle is
 const present = builds.filter((build) =>
   Object.values(build.entryPoints ?? {}).every((entry) => !missing.includes(entry)),
 );
+// What is packaged has no pieces of an earlier build in it.
+if (production) await rm(join(root, "dist"), { recursive: true, force: true });
 if (!flags.has("--tests")) await copyIcons();
 
 if (flags.has("--watch")) {
