@@ -158,8 +158,9 @@ async function writeFiles(
   }
 }
 
-function findFrame(page: Page, selector: string): Promise<Frame> {
-  return until(`a frame with ${selector}`, async () => {
+/** The frame of a page that has an element for `selector`; waits for it. */
+export function findFrame(page: Page, selector: string, timeout = WAIT_MS): Promise<Frame> {
+  const look = async () => {
     for (const frame of page.frames()) {
       // A frame may go away while it is asked.
       const count = await frame
@@ -169,7 +170,8 @@ function findFrame(page: Page, selector: string): Promise<Frame> {
       if (count > 0) return frame;
     }
     return undefined;
-  });
+  };
+  return until(`a frame with ${selector}`, look, timeout);
 }
 
 const ROWS = ".quick-input-widget .quick-input-list .monaco-list-row";
