@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { ownIdentity, processStarted } from "./process.js";
+import { type AskSystem, ownIdentity, processStarted } from "./process.js";
 
 /** Who holds a session. */
 export interface Holder {
@@ -61,15 +61,15 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 }
 
 /** True where the holder may still write. In doubt it may. */
-async function lives(holder: Holder): Promise<boolean> {
-  const own = await ownIdentity();
+async function lives(holder: Holder, ask: AskSystem): Promise<boolean> {
+  const own = await ownIdentity(ask);
   if (holder.realm !== own.realm) {
     const [boot] = holder.realm.split(" ");
     const [ownBoot] = own.realm.split(" ");
     // Another boot of this machine is over; another machine or container cannot be seen from here.
     return boot === ownBoot || holder.machine !== hostname();
   }
-  const started = await processStarted(holder.pid);
+  const started = await processStarted(holder.pid, ask);
   if (started === undefined) return false;
   // The number may have gone to another program since.
   return started === holder.started || started === "" || holder.started === "";
@@ -79,13 +79,14 @@ async function lives(holder: Holder): Promise<boolean> {
 async function otherHolder(
   directory: string,
   own: string,
+  ask: AskSystem,
 ): Promise<{ by: Holder; path: string } | undefined> {
   for (const name of await readdir(directory)) {
     if (name === own) continue;
     if (!NAME.test(name)) continue;
     const path = join(directory, name);
     const by = await readHolder(path);
-    if (by !== undefined && (await lives(by))) return { by, path };
+    if (by !== undefined && (await lives(by, ask))) return { by, path };
     // Its name is its own and never used again: a living lock cannot be hit.
     await rm(path, { force: true });
   }
@@ -101,8 +102,9 @@ async function otherHolder(
 export async function takeLock(
   directory: string,
   who: { host: string; version: string; workspace: string },
+  ask: AskSystem,
 ): Promise<LockOutcome> {
-  const identity = await ownIdentity();
+  const identity = await ownIdentity(ask);
   for (let attempt = 1; ; attempt++) {
     const name = `lock.${randomBytes(8).toString("hex")}`;
     const path = join(directory, name);
@@ -113,7 +115,7 @@ export async function takeLock(
       since: new Date().toISOString(),
     };
     await writeWhole(path, `${JSON.stringify(holder)}\n`);
-    const other = await otherHolder(directory, name).catch(async (error: unknown) => {
+    const other = await otherHolder(directory, name, ask).catch(async (error: unknown) => {
       await rm(path, { force: true });
       throw error;
     });

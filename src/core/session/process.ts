@@ -1,6 +1,7 @@
-import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
-import { promisify } from "node:util";
+
+/** Runs a program of the system's and gives what it prints, empty where it fails. */
+export type AskSystem = (argv: readonly string[]) => Promise<string>;
 
 /** What tells a process from every other one that had, or will have, its number. */
 export interface ProcessIdentity {
@@ -11,8 +12,6 @@ export interface ProcessIdentity {
   readonly realm: string;
 }
 
-const execute = promisify(execFile);
-
 async function startedOnLinux(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   if (stat === undefined) return undefined;
@@ -22,31 +21,23 @@ async function startedOnLinux(pid: number): Promise<string | undefined> {
   return dead ? undefined : fields[19];
 }
 
-async function startedElsewhere(pid: number): Promise<string | undefined> {
+async function startedElsewhere(pid: number, ask: AskSystem): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
   }
-  const [program, ...args] =
+  const windows = ["powershell", "-NoProfile", "-Command"];
+  const argv =
     process.platform === "win32"
-      ? [
-          "powershell",
-          "-NoProfile",
-          "-Command",
-          `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`,
-        ]
+      ? [...windows, `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`]
       : ["ps", "-o", "lstart=", "-p", String(pid)];
-  const found = await execute(program ?? "", args, {
-    timeout: 10_000,
-    env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
-  }).catch(() => ({ stdout: "" }));
-  return found.stdout.trim().replace(/\s+/g, " ");
+  return (await ask(argv)).trim().replace(/\s+/g, " ");
 }
 
 /** When a living process started; empty where that cannot be known; undefined where there is none. */
-export async function processStarted(pid: number): Promise<string | undefined> {
-  return process.platform === "linux" ? startedOnLinux(pid) : startedElsewhere(pid);
+export async function processStarted(pid: number, ask: AskSystem): Promise<string | undefined> {
+  return process.platform === "linux" ? startedOnLinux(pid) : startedElsewhere(pid, ask);
 }
 
 async function realm(): Promise<string> {
@@ -59,10 +50,10 @@ async function realm(): Promise<string> {
 let own: Promise<ProcessIdentity> | undefined;
 
 /** This process. */
-export function ownIdentity(): Promise<ProcessIdentity> {
+export function ownIdentity(ask: AskSystem): Promise<ProcessIdentity> {
   own ??= (async () => ({
     pid: process.pid,
-    started: (await processStarted(process.pid)) ?? "",
+    started: (await processStarted(process.pid, ask)) ?? "",
     realm: await realm(),
   }))();
   return own;

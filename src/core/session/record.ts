@@ -5,6 +5,7 @@ import type { Damage, ReadLog } from "./lines.js";
 import { describeHolder, type Lock, takeLock } from "./lock.js";
 import { flushDirectory, LogError, SessionLog } from "./log.js";
 import { type Meta, readMeta, removeTemporaries, writeMeta } from "./meta.js";
+import type { AskSystem } from "./process.js";
 import { addEvent, allowKey, factsOf, noFacts, type SessionFacts } from "./state.js";
 import { NO_TITLE, titleFrom } from "./title.js";
 
@@ -12,7 +13,15 @@ import { NO_TITLE, titleFrom } from "./title.js";
 export interface Opener {
   readonly host: string;
   readonly version: string;
+  readonly ask: AskSystem;
   readonly report: (message: string) => void;
+}
+
+export interface AppendOptions {
+  /** On disk, flushed, when the promise resolves: for what permits an effect. */
+  readonly flush?: boolean;
+  /** Called when the event is in the log, before any listener hears of it. */
+  readonly appended?: (event: SessionEvent) => void;
 }
 
 interface Parts {
@@ -82,21 +91,22 @@ export class SessionRecord {
     directory: string,
     workspace: string,
     opener: Opener,
+    allows: readonly Allow[] = [],
   ): Promise<SessionRecord> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await flushDirectory(join(directory, ".."));
-    const locked = await takeLock(directory, { ...opener, workspace });
+    const { host, version } = opener;
+    const locked = await takeLock(directory, { host, version, workspace }, opener.ask);
     if (locked.kind === "held") throw new LogError(describeHolder(locked.by, locked.path));
     try {
       const log = await SessionLog.create(join(directory, "log.jsonl"));
-      const { version } = opener;
       const first = await log.append(
         { type: "session_started", schema: SCHEMA, workspace, version },
         { flush: true },
       );
       const facts = noFacts();
       addEvent(facts, first);
-      const meta = metaFrom([first], facts);
+      const meta = { ...metaFrom([first], facts), allows: [...allows] };
       await writeMeta(directory, meta);
       return new SessionRecord({
         directory,
@@ -121,12 +131,13 @@ export class SessionRecord {
   static async open(directory: string, opener: Opener): Promise<SessionRecord> {
     const path = join(directory, "log.jsonl");
     const known = await readMeta(directory);
-    const who = { ...opener, workspace: known?.workspace ?? "" };
+    const { host, version } = opener;
+    const who = { host, version, workspace: known?.workspace ?? "" };
     let lock: Lock | undefined;
     let readOnly: string | undefined;
     let heldElsewhere = false;
     try {
-      const outcome = await takeLock(directory, who);
+      const outcome = await takeLock(directory, who, opener.ask);
       if (outcome.kind === "locked") lock = outcome.lock;
       else {
         readOnly = describeHolder(outcome.by, outcome.path);
@@ -176,7 +187,7 @@ export class SessionRecord {
   }
 
   /** Rejects with `LogError` where the event is not in the log; see `SessionLog.append`. */
-  async append(body: EventBody, options: { flush?: boolean } = {}): Promise<SessionEvent> {
+  async append(body: EventBody, options: AppendOptions = {}): Promise<SessionEvent> {
     if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
     let event: SessionEvent;
     try {
@@ -187,6 +198,7 @@ export class SessionRecord {
     }
     this.events.push(event);
     addEvent(this.facts, event);
+    options.appended?.(event);
     this.#setTrouble(undefined);
     this.#tell(this.#listeners, event);
     return event;
@@ -207,21 +219,22 @@ export class SessionRecord {
       );
     } catch (error) {
       const message = `Not saved: the allow could not be written to ${this.directory} (${(error as Error).message}).`;
-      this.#setTrouble(message);
       throw new LogError(message, { cause: error });
     }
   }
 
-  /** Takes an allow out of `meta.json`; false where it was not there. */
-  async removeAllow(allow: Allow): Promise<boolean> {
+  /** Takes an allow out of `meta.json`; on disk when it resolves. Rejects with `LogError`. */
+  async removeAllow(allow: Allow): Promise<void> {
     const key = allowKey(allow);
-    let found = false;
-    await this.#changeMeta((meta) => {
-      const allows = meta.allows.filter((one) => allowKey(one) !== key);
-      found = allows.length < meta.allows.length;
-      return found ? { ...meta, allows } : meta;
-    });
-    return found;
+    try {
+      await this.#changeMeta((meta) => {
+        const allows = meta.allows.filter((one) => allowKey(one) !== key);
+        return allows.length < meta.allows.length ? { ...meta, allows } : meta;
+      });
+    } catch (error) {
+      const message = `Not saved: the allow could not be taken out of meta.json in ${this.directory} (${(error as Error).message}).`;
+      throw new LogError(message, { cause: error });
+    }
   }
 
   /** Rejects with the error of the disk; then the title is as it was. */

@@ -44,8 +44,6 @@ export interface SessionFacts {
   readonly cards: Map<string, EventOf<"card_raised">>;
   question: EventOf<"question"> | undefined;
   readonly queue: { ask: string; text: string }[];
-  /** How often each allow let a call through, by `allowKey`. */
-  readonly uses: Map<string, number>;
   /** Every name of a call there ever was, so that none is used twice. */
   readonly callNames: Set<string>;
   firstAsk: string | undefined;
@@ -59,7 +57,6 @@ export function noFacts(): SessionFacts {
     cards: new Map(),
     question: undefined,
     queue: [],
-    uses: new Map(),
     callNames: new Set(),
     firstAsk: undefined,
     model: undefined,
@@ -177,19 +174,17 @@ export function addEvent(facts: SessionFacts, event: SessionEvent): void {
     }
     case "card_spent":
     case "card_withdrawn": {
-      const call =
-        closeCard(facts, event.card) ??
-        facts.turn?.calls.find((one) => one.lastCard === event.card);
-      if (call !== undefined) call.answer = undefined;
+      closeCard(facts, event.card);
+      const call = facts.turn?.calls.find((one) => one.lastCard === event.card);
+      if (call === undefined) return;
+      call.answer = undefined;
+      // A file that changed between the answer and the rename: its write was dropped.
+      if (event.type === "card_spent") call.started = false;
       return;
     }
     case "call_started": {
       const call = callOf(facts, event.call);
       if (call !== undefined) call.started = true;
-      if (event.allow !== undefined) {
-        const key = allowKey(event.allow);
-        facts.uses.set(key, (facts.uses.get(key) ?? 0) + 1);
-      }
       return;
     }
     case "call_ended":
@@ -222,7 +217,6 @@ export function addEvent(facts: SessionFacts, event: SessionEvent): void {
       facts.question = undefined;
       return;
     case "allow_revoked":
-      facts.uses.delete(allowKey(event.allow));
       return;
     default:
       event satisfies never;

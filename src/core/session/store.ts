@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionSummary } from "../turn/live.js";
+import type { Allow } from "./events.js";
 import { parseLine } from "./lines.js";
 import { type Meta, readMeta } from "./meta.js";
 import { metaFrom, type Opener, SessionRecord } from "./record.js";
@@ -39,8 +40,10 @@ export class SessionStore {
     throw new Error(`There is no session "${id}".`);
   }
 
-  create(workspace: string): Promise<SessionRecord> {
-    return SessionRecord.create(join(this.directory, newSessionId()), workspace, this.opener);
+  /** `allows` are on `meta.json` before the session can be seen. */
+  create(workspace: string, allows: readonly Allow[] = []): Promise<SessionRecord> {
+    const directory = join(this.directory, newSessionId());
+    return SessionRecord.create(directory, workspace, this.opener, allows);
   }
 
   async open(id: string): Promise<SessionRecord> {

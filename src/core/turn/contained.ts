@@ -1,12 +1,5 @@
-import { constants } from "node:fs";
-import { open, readlink, realpath } from "node:fs/promises";
-import { isAbsolute, relative, sep } from "node:path";
-
-/** True where `path` is `root` or under it; both real. `/ws-evil` is not under `/ws`. */
-export function isUnder(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
+import { type Opened, openChecked } from "../workspace/open.js";
+import { resolvePath } from "../workspace/resolve.js";
 
 export type ContainedText =
   | { readonly kind: "text"; readonly text: string; readonly cut: boolean; readonly bytes: number }
@@ -20,43 +13,51 @@ function decode(bytes: Buffer, cut: boolean): string {
 }
 
 /**
- * The first `limit` bytes of a regular file that lies, after every symlink, under `root` (real).
- * Never rejects, never waits on a FIFO or a device.
+ * Where `path`, relative to `root` (real), lands: the real path under it, or why it is not
+ * touched. The same rules as for every path of a call.
+ */
+export async function locateContained(
+  root: string,
+  path: string,
+): Promise<{ readonly real: string } | { readonly fault: string }> {
+  const found = await resolvePath({ root, realRoot: root }, path);
+  if (found.kind === "refused") return { fault: found.reason };
+  if (found.kind === "outside") return { fault: `it leaves ${root}` };
+  return { real: found.real };
+}
+
+/**
+ * The first `limit` bytes of the regular file at `path`, relative to `root` (real), which it must
+ * not leave by a link. Never rejects, never waits on a FIFO or a device.
  */
 export async function readContained(
   root: string,
   path: string,
   limit: number,
 ): Promise<ContainedText> {
+  const roots = { root, realRoot: root };
+  let opened: Opened;
   try {
-    const real = await realpath(path);
-    if (!isUnder(real, root)) {
-      return { kind: "fault", fault: `it is a link that leaves ${root}` };
-    }
-    // A link that took the place of the file since then is not followed; a FIFO does not hang.
-    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-    const handle = await open(real, flags);
-    try {
-      const found = await handle.stat();
-      if (!found.isFile()) return { kind: "fault", fault: "it is not a regular file" };
-      if (process.platform === "linux") {
-        // A directory on the way may have become a link in between.
-        const opened = await readlink(`/proc/self/fd/${handle.fd}`);
-        if (!isUnder(opened, root)) {
-          return { kind: "fault", fault: `it is a link that leaves ${root}` };
-        }
-      }
-      const bytes = Buffer.alloc(Math.min(limit, found.size));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      const cut = found.size > limit;
-      const text = decode(bytes.subarray(0, bytesRead), cut);
-      return { kind: "text", text, cut, bytes: found.size };
-    } finally {
-      await handle.close();
-    }
+    const located = await resolvePath(roots, path);
+    if (located.kind === "refused") return { kind: "fault", fault: located.reason };
+    if (located.kind === "outside") return { kind: "fault", fault: `it leaves ${root}` };
+    opened = await openChecked(roots, located, "file");
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "none" };
-    return { kind: "fault", fault: code === "ELOOP" ? "it is a loop of links" : message };
+    return { kind: "fault", fault: (error as Error).message };
+  }
+  if (opened.kind === "absent") return { kind: "none" };
+  if (opened.kind === "moved") return { kind: "fault", fault: "it changes while it is read" };
+  if (opened.kind === "failed") return { kind: "fault", fault: opened.error.message };
+  const { handle } = opened;
+  try {
+    const { size } = await handle.stat();
+    const bytes = Buffer.alloc(Math.min(limit, size));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+    const cut = size > limit;
+    return { kind: "text", text: decode(bytes.subarray(0, bytesRead), cut), cut, bytes: size };
+  } catch (error) {
+    return { kind: "fault", fault: (error as Error).message };
+  } finally {
+    await handle.close();
   }
 }

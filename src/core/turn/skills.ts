@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { READ_BYTES } from "../limits.js";
 import type { ToolResult } from "../workspace/types.js";
-import { isUnder, readContained } from "./contained.js";
+import { locateContained, readContained } from "./contained.js";
 
 /** A skill that can be used; its body is read when it is. */
 export interface Skill {
@@ -14,6 +14,8 @@ export interface Skill {
   readonly directory: string;
   /** What its files must stay under, real: the workspace or the user's home. */
   readonly root: string;
+  /** The folder, relative to `root`. */
+  readonly folder: string;
   /** How the model gives the path of its files: relative to the workspace, else absolute. */
   readonly shown: string;
 }
@@ -82,21 +84,21 @@ function parseHead(text: string, folder: string): { name: string; description: s
   return parsed.data;
 }
 
+/** `folder` is relative to `root`. Undefined: no skill at all. */
 async function readSkill(
   root: string,
-  directory: string,
   folder: string,
+  name: string,
   shown: string,
 ): Promise<Skill | string | undefined> {
-  const real = await realpath(directory).catch(() => undefined);
-  if (real === undefined) return "it is a link to nothing";
-  if (!isUnder(real, root)) return `it is a link that leaves ${root}`;
-  const file = await readContained(root, join(real, "SKILL.md"), HEAD_BYTES);
+  const located = await locateContained(root, folder);
+  if ("fault" in located) return located.fault;
+  const file = await readContained(root, `${folder}/SKILL.md`, HEAD_BYTES);
   if (file.kind === "none") return undefined;
   if (file.kind === "fault") return `SKILL.md: ${file.fault}`;
-  const head = parseHead(file.text, folder);
+  const head = parseHead(file.text, name);
   if (typeof head === "string") return head;
-  return { ...head, directory: real, root, shown };
+  return { ...head, directory: located.real, root, folder, shown };
 }
 
 /**
@@ -115,11 +117,15 @@ export async function findSkills(workspace: string | undefined, home: string): P
     if (root === undefined) continue;
     for (const place of FOLDERS) {
       const parent = join(root, place);
-      const names = await readdir(parent).catch(() => []);
+      const located = await locateContained(root, place);
+      if ("fault" in located) {
+        broken.push({ where: own ? place : parent, fault: located.fault });
+        continue;
+      }
+      const names = await readdir(located.real).catch(() => []);
       for (const folder of names.sort()) {
-        const directory = join(parent, folder);
-        const shown = own ? `${place}/${folder}` : directory;
-        const skill = await readSkill(root, directory, folder, shown);
+        const shown = own ? `${place}/${folder}` : join(parent, folder);
+        const skill = await readSkill(root, `${place}/${folder}`, folder, shown);
         if (skill === undefined) continue;
         if (typeof skill === "string") broken.push({ where: shown, fault: skill });
         else if (seen.has(skill.name)) {
@@ -166,7 +172,7 @@ export async function useSkill(list: SkillList, name: string): Promise<ToolResul
     const there = names === "" ? "There are no skills." : `There are: ${names}.`;
     return { ok: false, text: `There is no skill ${JSON.stringify(name)}. ${there}` };
   }
-  const file = await readContained(skill.root, join(skill.directory, "SKILL.md"), READ_BYTES);
+  const file = await readContained(skill.root, `${skill.folder}/SKILL.md`, READ_BYTES);
   if (file.kind !== "text") {
     const fault = file.kind === "none" ? "its SKILL.md is gone" : file.fault;
     return { ok: false, text: `The skill "${name}" cannot be read: ${fault}.` };
