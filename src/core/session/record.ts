@@ -181,6 +181,12 @@ export class SessionRecord {
     return this.#meta;
   }
 
+  /** The user's, else one from the first ask. */
+  get title(): string {
+    const { firstAsk } = this.facts;
+    return this.#meta.renamed || firstAsk === undefined ? this.#meta.title : titleFrom(firstAsk);
+  }
+
   /** Why the last event could not be saved, until one can be again. For the user. */
   get trouble(): string | undefined {
     return this.#trouble;
@@ -245,11 +251,11 @@ export class SessionRecord {
   /** Brings title, times and model of `meta.json` up to date. A failure is only reported. */
   async refreshMeta(): Promise<void> {
     if (this.#log === undefined) return;
-    const { firstAsk, model } = this.facts;
+    const { model } = this.facts;
     try {
       await this.#changeMeta((meta) => ({
         ...meta,
-        title: meta.renamed || firstAsk === undefined ? meta.title : titleFrom(firstAsk),
+        title: this.title,
         model: model ?? meta.model,
         updated: new Date().toISOString(),
       }));

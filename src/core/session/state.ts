@@ -235,9 +235,9 @@ export function turnIsOpen(facts: SessionFacts): boolean {
   return facts.turn !== undefined && facts.turn.ended === undefined;
 }
 
-/** How the session reads. `driven`: some process is at work on its turn right now. */
+/** How the session reads. `driven`: some process is at work on it right now. */
 export function stateOf(facts: SessionFacts, driven: boolean): SessionState {
-  if (!turnIsOpen(facts)) return "idle";
+  if (!turnIsOpen(facts)) return driven ? "running" : "idle";
   if (!driven) return "interrupted";
   return facts.cards.size > 0 || facts.question !== undefined ? "waiting" : "running";
 }

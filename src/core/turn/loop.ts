@@ -4,7 +4,7 @@ import type { EventBody, EventOf } from "../session/events.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import type { CallState, TurnState } from "../session/state.js";
-import { endCalls, NOT_BEGUN } from "./recover.js";
+import { endCalls, INTERRUPTED, NOT_BEGUN } from "./recover.js";
 import { withOwnNames } from "./request.js";
 
 type Reason = EventOf<"turn_ended">["reason"];
@@ -56,6 +56,17 @@ async function runCalls(parts: TurnParts, turn: TurnState): Promise<void> {
       return;
     }
     signal.throwIfAborted();
+    if (call.started) {
+      // Its effect began and its end could not be logged: it is never run a second time.
+      const ended = {
+        type: "call_ended",
+        call: call.call,
+        ok: false,
+        result: INTERRUPTED,
+      } as const;
+      await record.append({ ...ended, turn: turn.turn });
+      continue;
+    }
     if (cut && call.args === null) {
       const ended = { type: "call_ended", call: call.call, ok: false, result: CUT_CALL } as const;
       await record.append({ ...ended, turn: turn.turn });

@@ -93,6 +93,8 @@ export class Runner implements LiveSession {
   readonly #models = new ModelDesk();
   readonly #deltaListeners = new Set<(delta: Delta) => void>();
   #task: Task | undefined;
+  /** True while the last turn ended by itself, so that a queued ask may follow it. */
+  #flows = false;
   #lastState: SessionState;
   #closing: Promise<void> | undefined;
 
@@ -129,8 +131,8 @@ export class Runner implements LiveSession {
   }
 
   get state(): SessionState {
-    const driven = this.#task !== undefined || this.#record.heldElsewhere;
-    return stateOf(this.#record.facts, driven);
+    const { facts, heldElsewhere } = this.#record;
+    return stateOf(facts, this.#task !== undefined || (heldElsewhere && turnIsOpen(facts)));
   }
 
   get readOnly(): string | undefined {
@@ -146,7 +148,7 @@ export class Runner implements LiveSession {
   }
 
   get title(): string {
-    return this.#record.meta.title;
+    return this.#record.title;
   }
 
   get openCards(): readonly OpenCard[] {
@@ -170,7 +172,12 @@ export class Runner implements LiveSession {
     if (no !== undefined) return refused(no);
     if (text.trim() === "") return refused("There is nothing to send.");
     if (this.#task === undefined) return this.#begin({ kind: "ask", text });
-    return this.#orRefused(async () => ({ outcome: "queued", ask: await this.#queue.add(text) }));
+    return this.#orRefused(async () => {
+      const ask = await this.#queue.add(text);
+      // The turn may have ended while this was written: then nobody else sends it on.
+      if (this.#task === undefined && this.#flows) this.#sendOn();
+      return { outcome: "queued", ask };
+    });
   }
 
   async withdraw(ask: string): Promise<boolean> {
@@ -283,6 +290,11 @@ export class Runner implements LiveSession {
     }
   }
 
+  #sendOn(): void {
+    const next = this.readOnly === undefined ? this.#nextQueued() : undefined;
+    if (next !== undefined) void this.#begin(next);
+  }
+
   #nextQueued(): Begin | undefined {
     const next = this.#queue.take();
     return next === undefined ? undefined : { kind: "ask", text: next.text, ask: next.ask };
@@ -294,10 +306,7 @@ export class Runner implements LiveSession {
       const task: Task = { abort: new AbortController(), done: Promise.resolve() };
       // Set in the same tick as the ask: a second ask is queued, and a cancel finds what to stop.
       this.#task = task;
-      task.done = this.#run(first, task.abort.signal, resolve).finally(() => {
-        this.#task = undefined;
-        this.#tellState();
-      });
+      task.done = this.#run(first, task.abort.signal, resolve);
     });
   }
 
@@ -308,18 +317,24 @@ export class Runner implements LiveSession {
     begun: (outcome: AskOutcome) => void,
   ): Promise<void> {
     let tell = begun;
+    let outcome: AskOutcome | undefined;
     try {
       for (let next: Begin | undefined = first; next !== undefined; ) {
+        this.#flows = false;
         const itself = await this.#turn(next, signal, tell);
         tell = () => {};
-        next = itself && !signal.aborted ? this.#nextQueued() : undefined;
+        this.#flows = itself && !signal.aborted;
+        next = this.#flows ? this.#nextQueued() : undefined;
       }
     } catch (error) {
       const known = error instanceof LogError || error instanceof ChatError;
       if (!known && !signal.aborted) this.#parts.report(`${(error as Error).stack}`);
-      // After the beginning a turn tells of its end in the log, or by `trouble`.
-      tell(refused(signal.aborted ? "cancelled" : (error as Error).message));
+      outcome = refused(signal.aborted ? "cancelled" : (error as Error).message);
     }
+    this.#task = undefined;
+    this.#tellState();
+    // Once it has begun, a turn tells of its end in the log, or by `trouble`.
+    if (outcome !== undefined) tell(outcome);
   }
 
   /** True where the turn ended by itself and the next queued ask may follow. */
@@ -330,6 +345,11 @@ export class Runner implements LiveSession {
   ): Promise<boolean> {
     const record = this.#record;
     if (begin.kind === "ask") await this.#startTurn(begin, signal);
+    else await settle(record);
+    if (!turnIsOpen(record.facts)) {
+      begun({ outcome: "started", turn: record.facts.turn?.turn ?? "" });
+      return true;
+    }
     const turn = record.facts.turn?.turn ?? "";
     this.#tellState();
     begun({ outcome: "started", turn });
@@ -344,7 +364,7 @@ export class Runner implements LiveSession {
       },
       (why) => why instanceof Abandoned,
     );
-    await record.refreshMeta();
+    void record.refreshMeta();
     return reason === "finished" || reason === "limit";
   }
 
@@ -364,7 +384,7 @@ export class Runner implements LiveSession {
     } finally {
       if (ask !== undefined) this.#queue.giveBack(ask);
     }
-    await this.#record.refreshMeta();
+    void this.#record.refreshMeta();
   }
 
   /** Ends a turn that nobody drives, with a result for each of its calls. */
