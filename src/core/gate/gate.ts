@@ -9,128 +9,24 @@
  * claims it in the same tick, and everyone after finds it gone.
  */
 import { basename } from "node:path";
-import type { Allow, Answer, Delta, EventBody, SessionEvent, Surface } from "../session/events.js";
-import { digest } from "../workspace/digest.js";
-import { type Effect, issuePermit, type Permit } from "../workspace/permit.js";
-import type { Workspace } from "../workspace/types.js";
+import type { Allow, Answer, EventBody, SessionEvent, Surface } from "../session/events.js";
+import { issuePermit } from "../workspace/permit.js";
 import { type AllowUse, AllowUses } from "./allows.js";
 import { type AnswerOutcome, makeCard, type OpenCard } from "./card.js";
 import { sameBytes, stillShown } from "./disk.js";
-import type { Prepared } from "./prepared.js";
+import { copyOf, effectOf } from "./effect.js";
+import { type End, GONE, isOpen, newPending, type Pending } from "./pending.js";
+import {
+  Abandoned,
+  type Admission,
+  type AdmitRequest,
+  type GateLedger,
+  type GateOptions,
+} from "./ports.js";
 import { allowOf, type Gated, requirement, sameAllow } from "./requirement.js";
 
-export interface AppendOptions {
-  /** The line is on the disk, flushed, before the promise resolves. */
-  readonly flush?: boolean;
-  /** Called when the line is in the log, before any listener hears of it. */
-  readonly appended?: (event: SessionEvent) => void;
-}
-
-/** What the gate needs of a session: its log and the allows on its `meta.json`. */
-export interface GateLedger {
-  /** Rejects where the line could not be written; then nothing that it was to permit happens. */
-  append(event: EventBody, options?: AppendOptions): Promise<SessionEvent>;
-  allows(): readonly Allow[];
-  /** Resolves when the line is flushed on `meta.json`. */
-  addAllow(allow: Allow): Promise<void>;
-  /** The same for taking one away. */
-  removeAllow(allow: Allow): Promise<void>;
-}
-
-export interface GateOptions {
-  /** A new id for a card, never given before. */
-  readonly newId: () => string;
-  /** Hears that the file under an open card changed. */
-  readonly emit?: (delta: Delta) => void;
-  /** The log so far, for how often each allow was used. */
-  readonly events?: Iterable<SessionEvent>;
-}
-
-export interface AdmitRequest {
-  readonly call: string;
-  readonly tool: string;
-  readonly prepared: Prepared;
-  readonly workspace: Workspace;
-  readonly turn: string;
-  /** The card that a new one takes the place of: spent, made anew, or open when the host died. */
-  readonly replaces?: string;
-  readonly signal: AbortSignal;
-}
-
-export type Admission =
-  /** The call touches nothing that needs a permit. */
-  | { readonly kind: "free" }
-  | {
-      readonly kind: "permit";
-      readonly permit: Permit;
-      readonly by: "inside" | "user" | "allow";
-      readonly card?: string;
-      readonly allow?: Allow;
-    }
-  | { readonly kind: "denied"; readonly card: string; readonly note?: string }
-  /** It was allowed, but for a file that is no longer there: prepare again, with `replaces: card`. */
-  | { readonly kind: "spent"; readonly card: string }
-  /** Someone wants the card made anew: prepare again, with `replaces: card`. */
-  | { readonly kind: "remake"; readonly card: string };
-
-/**
- * The reason to abort with where the host goes away rather than the user cancels: cards stay
- * open in the log, calls stay without a result, and a later host takes them up again.
- */
-export class Abandoned extends Error {
-  constructor() {
-    super("the session was closed");
-    this.name = "Abandoned";
-  }
-}
-
-type End = "answered" | "spent" | "withdrawn";
-
-type Decision =
-  | { readonly kind: "answered"; readonly answer: Answer; readonly note?: string }
-  | { readonly kind: "spent" }
-  | { readonly kind: "remake" };
-
-/** A card from before it is logged until it is decided. */
-interface Pending {
-  readonly card: string;
-  readonly prepared: Gated;
-  readonly request: AdmitRequest;
-  /** Undefined until the card is in the log. */
-  open: OpenCard | undefined;
-  /** True from the moment that an answer, a cancel or a remake has taken the card. */
-  claimed: boolean;
-  /** What was last said of its file. */
-  told: { changed: boolean; unsaved: boolean };
-  readonly decision: Promise<Decision>;
-  readonly decide: (decision: Decision) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-const GONE: Record<End, string> = {
-  answered: "This card has been answered already.",
-  spent: "This card is spent: the file changed, and a new card took its place.",
-  withdrawn: "This card has been withdrawn.",
-};
-
-function effectOf(call: string, prepared: Gated): Effect {
-  switch (prepared.kind) {
-    case "read":
-      return { kind: "read", call, path: prepared.path };
-    case "write": {
-      const { path, before, after } = prepared;
-      return { kind: "write", call, path, before: before.digest, after: digest(after) };
-    }
-    case "run":
-      return {
-        kind: "run",
-        call,
-        argv: Object.freeze([...prepared.argv]),
-        timeout: prepared.timeout,
-      };
-  }
-  return prepared satisfies never;
-}
+export type { Admission, AdmitRequest, AppendOptions, GateLedger, GateOptions } from "./ports.js";
+export { Abandoned };
 
 export class Gate {
   readonly #pending = new Map<string, Pending>();
@@ -149,8 +45,8 @@ export class Gate {
   /** The cards that wait for an answer, oldest first. */
   get openCards(): readonly OpenCard[] {
     const cards: OpenCard[] = [];
-    for (const { open, claimed } of this.#pending.values()) {
-      if (open !== undefined && !claimed) cards.push(open);
+    for (const pending of this.#pending.values()) {
+      if (pending.open !== undefined && isOpen(pending)) cards.push(pending.open);
     }
     return cards;
   }
@@ -165,20 +61,28 @@ export class Gate {
    * reason on cancel (the card is withdrawn first), and where the log cannot be written.
    */
   async admit(request: AdmitRequest): Promise<Admission> {
-    const { prepared, signal } = request;
-    signal.throwIfAborted();
+    request.signal.throwIfAborted();
+    // A copy: what a tool does to its argv or bytes later changes neither card, allow nor permit.
+    const prepared = copyOf(request.prepared);
+    if (prepared.kind === "free") {
+      await this.#letGo(request);
+      return { kind: "free" };
+    }
     const need = requirement(prepared, this.ledger.allows());
-    if (need.kind === "card") {
-      return prepared.kind === "free" ? { kind: "free" } : this.#ask(request, prepared);
+    switch (need.kind) {
+      case "card":
+        return this.#ask(request, prepared);
+      case "allowed": {
+        const admission = await this.#inTurn(() => this.#byAllow(request, prepared));
+        return admission ?? this.#ask(request, prepared);
+      }
+      case "none": {
+        await this.#letGo(request);
+        const permit = issuePermit(effectOf(request.call, prepared));
+        return { kind: "permit", permit, by: need.by };
+      }
     }
-    if (need.kind === "allowed" && prepared.kind !== "free") {
-      const admission = await this.#inTurn(() => this.#byAllow(request, prepared));
-      return admission ?? this.#ask(request, prepared);
-    }
-    await this.#letGo(request);
-    if (prepared.kind === "free") return { kind: "free" };
-    const permit = issuePermit(effectOf(request.call, prepared));
-    return { kind: "permit", permit, by: "inside" };
+    return need satisfies never;
   }
 
   /**
@@ -260,12 +164,12 @@ export class Gate {
     const names = new Set(paths.map((path) => basename(path).toLowerCase()));
     for (const pending of [...this.#pending.values()]) {
       const { prepared, request, card } = pending;
-      if (prepared.kind !== "write" || pending.open === undefined) continue;
+      if (prepared.kind !== "write" || !isOpen(pending)) continue;
       if (!names.has(basename(prepared.path.real).toLowerCase())) continue;
       const changed = !(await sameBytes(request.workspace, prepared));
       const unsaved = request.workspace.unsaved().has(prepared.path.real);
       const { told } = pending;
-      if (pending.claimed || (told.changed === changed && told.unsaved === unsaved)) continue;
+      if (!isOpen(pending) || (told.changed === changed && told.unsaved === unsaved)) continue;
       pending.told = { changed, unsaved };
       this.options.emit?.({ type: "card_changed", card, changed, unsaved });
     }
@@ -282,14 +186,13 @@ export class Gate {
 
   async #ask(request: AdmitRequest, prepared: Gated): Promise<Admission> {
     const { call, turn, signal, workspace } = request;
-    // Fixed before anyone is asked: what a tool does to its bytes later cannot change what is permitted.
     const effect = effectOf(call, prepared);
     const replaces = request.replaces === undefined ? {} : { replaces: request.replaces };
     const ids = { card: this.options.newId(), call, turn, ...replaces };
     const raised = await makeCard(workspace, prepared, ids);
     signal.throwIfAborted();
 
-    const pending = this.#newPending(ids.card, request, prepared);
+    const pending = newPending(ids.card, request, prepared);
     const opened = (event: SessionEvent): void => {
       if (event.type !== "card_raised" || pending.open !== undefined) return;
       const [before, after] =
@@ -348,50 +251,21 @@ export class Gate {
     await this.ledger.addAllow(allow);
   }
 
-  #newPending(card: string, request: AdmitRequest, prepared: Gated): Pending {
-    let decide: (decision: Decision) => void = () => {};
-    let fail: (error: unknown) => void = () => {};
-    const decision = new Promise<Decision>((resolve, reject) => {
-      decide = resolve;
-      fail = reject;
-    });
-    // Where logging the card fails no one awaits the decision, and a cancel may still reject it.
-    decision.catch(() => {});
-    const unsaved =
-      prepared.kind === "write" && request.workspace.unsaved().has(prepared.path.real);
-    const told = { changed: false, unsaved };
-    return {
-      card,
-      request,
-      prepared,
-      open: undefined,
-      claimed: false,
-      told,
-      decision,
-      decide,
-      fail,
-    };
-  }
-
   /** Takes an open card for the caller alone; undefined where someone was first. */
   #claim(card: string): Pending | undefined {
     const pending = this.#pending.get(card);
-    if (pending?.open === undefined || pending.claimed) return undefined;
+    if (pending === undefined || !isOpen(pending)) return undefined;
     pending.claimed = true;
     return pending;
   }
 
   #gone(card: string): AnswerOutcome {
-    if (this.#pending.get(card)?.claimed === true) {
-      return { outcome: "gone", message: this.#endOf(card) ?? GONE.answered };
-    }
-    const message = this.#endOf(card) ?? "There is no such card in this session.";
+    const pending = this.#pending.get(card);
+    // Claimed and not ended yet: by an answer on its way to the log, or by a cancel.
+    const deciding = pending?.request.signal.aborted === true ? "withdrawn" : "answered";
+    const end = this.#ended.get(card) ?? (pending?.open === undefined ? undefined : deciding);
+    const message = end === undefined ? "There is no such card in this session." : GONE[end];
     return { outcome: "gone", message };
-  }
-
-  #endOf(card: string): string | undefined {
-    const end = this.#ended.get(card);
-    return end === undefined ? undefined : GONE[end];
   }
 
   #cancel(pending: Pending): void {

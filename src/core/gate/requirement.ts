@@ -4,10 +4,10 @@ import type { Prepared, PreparedRead, PreparedRun, PreparedWrite } from "./prepa
 /** A call that takes a permit. */
 export type Gated = PreparedRead | PreparedWrite | PreparedRun;
 
-/** What a prepared call needs before it may go through. */
-export type Requirement =
-  /** It touches nothing: no card, no permit. */
-  | { readonly kind: "free" }
+/** What a prepared call needs before it may go through; `free` touches nothing and needs nothing. */
+export type Requirement = { readonly kind: "free" } | NeedOfGated;
+
+export type NeedOfGated =
   /** It reads inside the workspace: a permit, no card. */
   | { readonly kind: "none"; readonly by: "inside" }
   /** The user has allowed exactly this for the session. */
@@ -39,6 +39,8 @@ export function sameAllow(a: Allow, b: Allow): boolean {
 }
 
 /** Decides, from the call and the session's allows alone, whether anyone has to be asked. */
+export function requirement(prepared: Gated, allows: readonly Allow[]): NeedOfGated;
+export function requirement(prepared: Prepared, allows: readonly Allow[]): Requirement;
 export function requirement(prepared: Prepared, allows: readonly Allow[]): Requirement {
   if (prepared.kind === "free") return { kind: "free" };
   if (prepared.kind === "read" && prepared.path.kind === "inside") {

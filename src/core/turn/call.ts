@@ -7,6 +7,7 @@
  * Where the file changed on the way the call is prepared again. Every way out but a log that
  * cannot be written, or a host that goes away, ends in exactly one `call_ended`.
  */
+import { exclusively } from "../gate/exclusive.js";
 import { Abandoned, type Admission, type Gate, type GateLedger } from "../gate/gate.js";
 import type { Prepared } from "../gate/prepared.js";
 import type { ModelCall } from "../model/chatClient.js";
@@ -100,7 +101,8 @@ async function execute(
     return { ...failed(prepared.fails), ...why };
   }
   const permit = admission.kind === "permit" ? admission.permit : undefined;
-  const done = await tool.execute(args, prepared, permit, context);
+  const task = () => tool.execute(args, prepared, permit, context);
+  const done = await (prepared.kind === "write" ? exclusively(prepared.path.real, task) : task());
   if (done instanceof FileChanged) return done;
   if (done instanceof ToolError) return { ...failed(done), ...why };
   const changed = prepared.kind === "write" && done.ok ? { changed: prepared.path.real } : {};

@@ -1,0 +1,69 @@
+import type { Allow, Delta, EventBody, SessionEvent } from "../session/events.js";
+import type { Permit } from "../workspace/permit.js";
+import type { Workspace } from "../workspace/types.js";
+import type { Prepared } from "./prepared.js";
+
+export interface AppendOptions {
+  /** The line is on the disk, flushed, before the promise resolves. */
+  readonly flush?: boolean;
+  /** Called when the line is in the log, before any listener hears of it. */
+  readonly appended?: (event: SessionEvent) => void;
+}
+
+/** What the gate needs of a session: its log and the allows on its `meta.json`. */
+export interface GateLedger {
+  /** Rejects where the line could not be written; then nothing that it was to permit happens. */
+  append(event: EventBody, options?: AppendOptions): Promise<SessionEvent>;
+  allows(): readonly Allow[];
+  /** Resolves when the line is flushed on `meta.json`. */
+  addAllow(allow: Allow): Promise<void>;
+  /** The same for taking one away. */
+  removeAllow(allow: Allow): Promise<void>;
+}
+
+export interface GateOptions {
+  /** A new id for a card, never given before. */
+  readonly newId: () => string;
+  /** Hears that the file under an open card changed. */
+  readonly emit?: (delta: Delta) => void;
+  /** The log so far, for how often each allow was used. */
+  readonly events?: Iterable<SessionEvent>;
+}
+
+export interface AdmitRequest {
+  readonly call: string;
+  readonly tool: string;
+  readonly prepared: Prepared;
+  readonly workspace: Workspace;
+  readonly turn: string;
+  /** The card that a new one takes the place of: spent, made anew, or open when the host died. */
+  readonly replaces?: string;
+  readonly signal: AbortSignal;
+}
+
+export type Admission =
+  /** The call touches nothing that needs a permit. */
+  | { readonly kind: "free" }
+  | {
+      readonly kind: "permit";
+      readonly permit: Permit;
+      readonly by: "inside" | "user" | "allow";
+      readonly card?: string;
+      readonly allow?: Allow;
+    }
+  | { readonly kind: "denied"; readonly card: string; readonly note?: string }
+  /** It was allowed, but for a file that is no longer there: prepare again, with `replaces: card`. */
+  | { readonly kind: "spent"; readonly card: string }
+  /** Someone wants the card made anew: prepare again, with `replaces: card`. */
+  | { readonly kind: "remake"; readonly card: string };
+
+/**
+ * The reason to abort with where the host goes away rather than the user cancels: cards stay
+ * open in the log, calls stay without a result, and a later host takes them up again.
+ */
+export class Abandoned extends Error {
+  constructor() {
+    super("the session was closed");
+    this.name = "Abandoned";
+  }
+}
