@@ -208,22 +208,20 @@ async function offered(page: Page, typed: string): Promise<readonly string[]> {
 }
 
 async function runCommand(page: Page, title: string): Promise<void> {
-  await typeInPalette(page, title);
   let seen: string[] = [];
-  const index = await until(
-    title,
-    async () => {
-      seen = await labels(page);
-      const found = seen.indexOf(title);
-      return found >= 0 && { found };
-    },
-    10_000,
-  ).catch(() => undefined);
-  if (index === undefined) {
+  const look = async () => {
+    seen = await labels(page);
+    const index = seen.indexOf(title);
+    return index >= 0 && { index };
+  };
+  // An open palette does not hear of commands that come later, so it is opened again.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    await typeInPalette(page, title);
+    const found = await until(title, look, 3_000).catch(() => undefined);
+    if (found !== undefined) return page.locator(ROWS).nth(found.index).click();
     await page.keyboard.press("Escape");
-    throw new Error(`the palette does not offer "${title}" but: ${seen.join(" | ") || "nothing"}`);
   }
-  await page.locator(ROWS).nth(index.found).click();
+  throw new Error(`the palette does not offer "${title}" but: ${seen.join(" | ") || "nothing"}`);
 }
 
 async function screenshot(page: Page, name: string): Promise<string> {

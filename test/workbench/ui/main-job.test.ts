@@ -1,20 +1,30 @@
 import assert from "node:assert/strict";
 import type { Frame, Locator } from "playwright-core";
 import type { SessionEvent } from "../../../src/core/session/events.js";
-import { type ScriptedModel, startScriptedModel } from "../../support/scriptedModel.js";
+import {
+  type RecordedRequest,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  startScriptedModel,
+} from "../../support/scriptedModel.js";
 import { type SessionOnDisk, startWorkbench, until, type Workbench } from "../harness.js";
 
 const BEFORE = "export function greet(name) {\n  return 'Hello ' + name;\n}\n";
 const AFTER = "export function greet(name) {\n  return 'Good day, ' + name;\n}\n";
 
-/** The model's part: look at the file, propose one edit, say that it is done. */
-function propose(path: string) {
+/** The model's part: look at the file that the ask names, propose one edit, say that it is done. */
+function polite({ body }: RecordedRequest): ScriptedAnswer {
+  const messages = body.messages ?? [];
+  const asked = messages.findLastIndex((message) => message.role === "user");
+  const path = /greeting in (\S+) polite/.exec(String(messages[asked]?.content))?.[1];
   const edit = { path, old: "'Hello '", new: "'Good day, '" };
-  return [
+  const answers: readonly ScriptedAnswer[] = [
     { text: "I look at the file first.", calls: [{ tool: "read_file", args: { path } }] },
     { calls: [{ tool: "search_replace", args: edit }] },
     { calls: [{ tool: "finish", args: { result: "The greeting is done." } }] },
   ];
+  const done = messages.slice(asked).filter((message) => message.role === "assistant").length;
+  return answers[done] ?? { status: 400 };
 }
 
 /** An event as its type and what these tests are about. */
@@ -47,7 +57,7 @@ function upToTheCard(path: string): readonly string[] {
   ];
 }
 
-const finished = ["model_answered", "call_ended ok by nobody", "result", "turn_ended finished"];
+const finished = ["model_answered", "result", "call_ended ok by nobody", "turn_ended finished"];
 
 describe("the main job, from an ask to the file on disk", () => {
   let model: ScriptedModel;
@@ -55,7 +65,7 @@ describe("the main job, from an ask to the file on disk", () => {
   let panel: Frame;
 
   before(async () => {
-    model = await startScriptedModel([]);
+    model = await startScriptedModel(polite);
     bench = await startWorkbench({
       files: { "lens.js": BEFORE, "card.js": BEFORE, "deny.js": BEFORE },
       settings: {
@@ -73,9 +83,10 @@ describe("the main job, from an ask to the file on disk", () => {
 
   /** A new session, and an ask in it that ends up at a card for `path`. */
   async function askFor(path: string): Promise<Locator> {
-    model.push(...propose(path));
     await bench.command("Countersign: New Session");
     panel = await bench.frame('[role="log"]');
+    // The panel shows the new session, not the one before.
+    await panel.getByRole("button", { name: "Start the tour" }).waitFor();
     const composer = panel.getByRole("textbox", { name: "Message" });
     await composer.fill(`Make the greeting in ${path} polite`);
     await composer.press("Enter");
