@@ -32,6 +32,8 @@ export class Gate {
   readonly #pending = new Map<string, Pending>();
   readonly #ended = new Map<string, End>();
   readonly #uses = new AllowUses();
+  /** The allow that each card's answer put on `meta.json`. */
+  readonly #added = new Map<string, Allow>();
   /** What reads or changes the allows goes one after the other, so that none is used once it is gone. */
   #allowsTurn: Promise<unknown> = Promise.resolve();
 
@@ -106,11 +108,11 @@ export class Gate {
       );
       this.#ended.set(card, "answered");
       if (answer !== "deny" && !(await stillShown(request.workspace, prepared))) {
-        // The answer was about a file that is no longer there; an allow that came with it goes too.
+        // No allow is added: one that came with this answer is spent with it.
         await this.spend(card, turn);
         pending.decide({ kind: "spent" });
       } else {
-        if (answer === "allow_session") await this.#inTurn(() => this.#addAllow(prepared));
+        if (answer === "allow_session") await this.#inTurn(() => this.#addAllow(card, prepared));
         pending.decide({ kind: "answered", answer, ...note });
       }
       return { outcome: "taken" };
@@ -138,8 +140,14 @@ export class Gate {
     }
   }
 
-  /** Logs that the file changed between the answer to `card` and the rename. */
+  /**
+   * Logs that the answer to `card` was about a file that is no longer there. An allow that came
+   * with the answer is taken off `meta.json` first: it goes with it.
+   */
   async spend(card: string, turn: string): Promise<void> {
+    const allow = this.#added.get(card);
+    this.#added.delete(card);
+    if (allow !== undefined) await this.#inTurn(() => this.ledger.removeAllow(allow));
     await this.ledger.append({ type: "card_spent", turn, card }, { flush: true });
     this.#ended.set(card, "spent");
   }
@@ -245,10 +253,11 @@ export class Gate {
     request.signal.throwIfAborted();
   }
 
-  async #addAllow(prepared: Gated): Promise<void> {
+  async #addAllow(card: string, prepared: Gated): Promise<void> {
     const allow = allowOf(prepared);
     if (this.ledger.allows().some((one) => sameAllow(one, allow))) return;
     await this.ledger.addAllow(allow);
+    this.#added.set(card, allow);
   }
 
   /** Takes an open card for the caller alone; undefined where someone was first. */

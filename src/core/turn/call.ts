@@ -15,12 +15,12 @@ import type { Delta, EventOf } from "../session/events.js";
 import type { Tool, ToolContext } from "../tools/tool.js";
 import { FileChanged, ToolError } from "../workspace/types.js";
 
-/** The tools there are, as `tools/index.ts` has them. */
+/** What a call needs of `tools/index.ts`. */
 export interface ToolSet {
-  readonly tools: readonly Pick<Tool, "name">[];
-  findTool(name: string): Tool | undefined;
-  /** The arguments by the tool's schema, or an error that names the field. */
-  parseArgs(tool: Tool, args: Record<string, unknown>): unknown;
+  /** The tool, or an error that lists the names there are. */
+  findTool(name: string): Tool | ToolError;
+  /** The arguments by the tool's schema, or a `ToolError` that names the field. */
+  parseArgs(tool: Tool, args: unknown): unknown;
 }
 
 export interface CallRequest {
@@ -71,10 +71,7 @@ function isCancel(error: unknown, signal: AbortSignal): boolean {
 function understood(request: CallRequest): { tool: Tool; args: unknown } | ToolError {
   const { call, toolSet } = request;
   const tool = toolSet.findTool(call.tool);
-  if (tool === undefined) {
-    const names = toolSet.tools.map((one) => one.name).join(", ");
-    return new ToolError(`There is no tool ${JSON.stringify(call.tool)}. The tools are: ${names}.`);
-  }
+  if (tool instanceof ToolError) return tool;
   if (call.args === null) {
     return new ToolError(
       "The arguments are invalid JSON: they must be one JSON object. Nothing was done; make the call again.",
@@ -96,9 +93,6 @@ async function execute(
   const why = admission.kind === "permit" ? { by: admission.by } : {};
   if (admission.kind === "free" || admission.by === "inside") {
     emit({ type: "call_running", call: call.call });
-  }
-  if (prepared.kind === "read" && prepared.fails !== undefined) {
-    return { ...failed(prepared.fails), ...why };
   }
   const permit = admission.kind === "permit" ? admission.permit : undefined;
   const task = () => tool.execute(args, prepared, permit, context);
