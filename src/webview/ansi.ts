@@ -36,7 +36,7 @@ export function parseAnsi(output: string): Span[] {
   const spans: Span[] = [];
   const pen = fresh();
   let at = 0;
-  const text = output.replace(/\r\n/g, "\n").replace(/[^\n]*\r(?=[^\n])/g, "");
+  const text = output.includes("\r") ? overwritten(output) : output;
   for (const match of text.matchAll(ESCAPE)) {
     push(spans, text.slice(at, match.index), pen);
     at = match.index + match[0].length;
@@ -44,6 +44,15 @@ export function parseAnsi(output: string): Span[] {
   }
   push(spans, text.slice(at), pen);
   return spans;
+}
+
+/** Of each line, what the last carriage return in it left to be seen. */
+function overwritten(output: string): string {
+  return output
+    .replaceAll("\r\n", "\n")
+    .split("\n")
+    .map((line) => line.slice(line.lastIndexOf("\r", line.length - 2) + 1))
+    .join("\n");
 }
 
 function push(spans: Span[], text: string, pen: Pen): void {
