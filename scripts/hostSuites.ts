@@ -54,7 +54,7 @@ interface HostRun {
 }
 
 async function onServer({ extension, testsPath, workspace, env, results }: HostRun): Promise<void> {
-  const server = await startServer({ extensions: [extension], folder: workspace, testsPath, env });
+  const server = await startServer({ extension, folder: workspace, testsPath, env });
   const browser = await chromium.launch({
     executablePath: await chromiumPath(),
     args: [...CHROMIUM_ARGS],

@@ -9,6 +9,8 @@ import { must, onPath, root, script } from "./process.js";
 import { desktopVsCode, hasDisplay } from "./vscode/desktop.js";
 import { CLEAN_SETTINGS, startServer, writeSettings } from "./vscode/server.js";
 
+/** Shows the panel. */
+const OPENER = join(root, "scripts/opener");
 const SETTINGS = { ...CLEAN_SETTINGS, "countersign.models.selected": "demo" };
 
 await script(async () => {
@@ -40,6 +42,7 @@ async function open(program: string, workspace: string, data: string): Promise<v
   console.log(`Opening ${workspace} in VS Code. In the panel at its right, send any message.`);
   const args = [
     `--extensionDevelopmentPath=${root}`,
+    `--extensionDevelopmentPath=${OPENER}`,
     `--user-data-dir=${data}`,
     `--extensions-dir=${join(data, "extensions")}`,
     "--disable-workspace-trust",
@@ -52,8 +55,13 @@ async function open(program: string, workspace: string, data: string): Promise<v
 
 /** Serves the workbench to a browser on this machine until Ctrl-C. */
 async function serve(workspace: string, data: string): Promise<void> {
-  const settings = { "countersign.models.selected": "demo" };
-  const server = await startServer({ extensions: [root], folder: workspace, settings, data });
+  const server = await startServer({
+    extension: root,
+    more: [OPENER],
+    folder: workspace,
+    settings: SETTINGS,
+    data,
+  });
   console.log(`Open this address in a browser on this machine:\n\n  ${server.url}\n`);
   console.log("In the panel at its right, send any message. Ctrl-C ends it.");
   await new Promise((resolve) => {

@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 import { must, ScriptError } from "../process.js";
 import { webVsCode } from "./web.js";
 
 export interface ServerOptions {
-  /** Extensions loaded from folders, absolute. */
-  readonly extensions: readonly string[];
+  /** The extension under development, an absolute folder. */
+  readonly extension?: string;
+  /** More extensions, absolute folders: a server takes one under development, so these are installed. */
+  readonly more?: readonly string[];
   /** What opens: a folder or a `.code-workspace` file, absolute. */
   readonly folder?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -69,6 +72,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ["--server-data-dir", join(data, "server")],
     ["--extensions-dir", join(data, "extensions")],
   ].flat();
+  for (const folder of options.more ?? []) await installFolder(folder, join(data, "extensions"));
   const env = { ...process.env, ...options.env };
   if (options.vsix !== undefined) {
     const install = ["--accept-server-license-terms", "--install-extension", options.vsix];
@@ -101,6 +105,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** A server that starts on a new profile takes what lies in its extensions folder for installed. */
+async function installFolder(folder: string, extensions: string): Promise<void> {
+  const { publisher, name, version } = manifest.parse(
+    JSON.parse(await readFile(join(folder, "package.json"), "utf8")),
+  );
+  await cp(folder, join(extensions, `${publisher}.${name}-${version}`), { recursive: true });
+}
+
+const manifest = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
+
 function listening(child: ChildProcess, onText: (text: string) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = "";
@@ -122,10 +136,10 @@ function listening(child: ChildProcess, onText: (text: string) => void): Promise
 
 function address(port: string, options: ServerOptions): string {
   const remote = (path: string) => `vscode-remote://127.0.0.1:${port}${path}`;
-  const payload = [
-    ...options.extensions.map((path) => ["extensionDevelopmentPath", remote(path)]),
-    ...(options.testsPath === undefined ? [] : [["extensionTestsPath", remote(options.testsPath)]]),
-  ];
+  const payload = Object.entries({
+    extensionDevelopmentPath: options.extension,
+    extensionTestsPath: options.testsPath,
+  }).flatMap(([name, path]) => (path === undefined ? [] : [[name, remote(path)]]));
   const query = new URLSearchParams({ payload: JSON.stringify(payload) });
   if (options.folder === undefined) query.set("ew", "true");
   else

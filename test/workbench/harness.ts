@@ -33,7 +33,7 @@ export interface WorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** True keeps workspace trust on, so that the folder opens untrusted. */
   readonly trust?: boolean;
-  /** More extensions under development, absolute folders. */
+  /** More extensions, absolute folders. */
   readonly extensions?: readonly string[];
   /** Installs this package instead of loading the repository. */
   readonly vsix?: string;
@@ -88,14 +88,14 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
   const folder = options.folder ?? join(temporary, "workspace");
   if (options.folder === undefined) await writeFiles(folder, options.files ?? {});
   const window = await openWindow({
-    extensions: [...(options.vsix === undefined ? [root] : []), ...(options.extensions ?? [])],
+    ...(options.vsix === undefined ? { extension: root } : { vsix: options.vsix }),
+    more: options.extensions ?? [],
     ...(options.empty === true ? {} : { folder }),
     settings: options.settings ?? {},
     trust: options.trust ?? false,
     env: options.env ?? {},
     data: join(temporary, "data"),
     viewport: options.viewport ?? { width: 1400, height: 900 },
-    ...(options.vsix === undefined ? {} : { vsix: options.vsix }),
   });
   const { page, data } = window;
   const lines: string[] = [];

@@ -5,7 +5,8 @@ import { desktopVsCode } from "../../scripts/vscode/desktop.js";
 import { CLEAN_SETTINGS, startServer, writeSettings } from "../../scripts/vscode/server.js";
 
 export interface WindowOptions {
-  readonly extensions: readonly string[];
+  readonly extension?: string;
+  readonly more: readonly string[];
   readonly folder?: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly trust: boolean;
@@ -73,7 +74,9 @@ async function inBrowser(options: WindowOptions): Promise<Window> {
 async function onDesktop(executablePath: string, options: WindowOptions): Promise<Window> {
   await writeSettings(options.data, { ...CLEAN_SETTINGS, ...settingsOf(options) });
   const args = [
-    ...options.extensions.map((path) => `--extensionDevelopmentPath=${path}`),
+    ...[options.extension ?? [], options.more]
+      .flat()
+      .map((path) => `--extensionDevelopmentPath=${path}`),
     `--user-data-dir=${options.data}`,
     `--extensions-dir=${options.data}/extensions`,
     ...["--no-sandbox", "--disable-updates", "--skip-welcome", "--skip-release-notes"],
