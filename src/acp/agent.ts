@@ -33,7 +33,8 @@ export interface AgentParts {
 /** The agent's side of one connection: its handlers, and the sessions that are open on it. */
 export class Agent {
   readonly #sessions = new Map<string, AcpSession>();
-  readonly #gone = new AbortController();
+  /** Aborts when the client is gone, before anything that waited for it fails. */
+  #gone: AbortSignal = new AbortController().signal;
   #capabilities: ClientCapabilities = {};
 
   constructor(private readonly parts: AgentParts) {}
@@ -42,6 +43,9 @@ export class Agent {
   app(): AgentApp {
     const { parts } = this;
     return agent({ name: "countersign" })
+      .onConnect((connection) => {
+        this.#gone = connection.signal;
+      })
       .onRequest(methods.agent.initialize, ({ params }) => {
         this.#capabilities = params.clientCapabilities ?? {};
         return {
@@ -142,7 +146,6 @@ export class Agent {
 
   /** The client is gone: sessions let go of their locks, and open cards stay open in the log. */
   async dispose(): Promise<void> {
-    this.#gone.abort();
     const open = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(open.map((session) => session.close()));
@@ -206,7 +209,7 @@ export class Agent {
     const { parts } = this;
     const session = new AcpSession(live, root, {
       client,
-      gone: this.#gone.signal,
+      gone: this.#gone,
       notices: () => this.#capabilities.session?.notices != null,
       contextTokens: () => parts.models.contextTokens(live.id),
       filesChanged: (paths) => parts.core.filesChanged(paths),

@@ -183,6 +183,7 @@ export class AcpSession {
   async #turnEnd(turn: string, seen: readonly SessionEvent[], signal: AbortSignal): Promise<End> {
     const { value } = this.#turns.end(turn, seen);
     const end = await this.#until(value, signal, () => this.live.cancel());
+    await this.#turns.settled(turn);
     return end === "closed" ? { stopReason: "cancelled" } : end;
   }
 
@@ -235,6 +236,7 @@ export class AcpSession {
   #delta(delta: Delta): void {
     for (const update of this.#updates.delta(delta)) this.#outbox.push(update);
     if (delta.type === "output") this.#outputSoon(delta.call);
+    else if (delta.type === "state") this.#turns.state();
     else if (delta.type === "card_changed") this.#asks.changed(delta);
   }
 

@@ -8,7 +8,7 @@ export type End =
   | { readonly stopReason: PromptResponse["stopReason"] }
   | { readonly error: RequestError };
 
-type Told = SessionEvent | "closed";
+type Told = SessionEvent | "closed" | "state";
 
 /** Something that events decide; `stop` gives up waiting. */
 export interface Awaited<T> {
@@ -28,6 +28,11 @@ export class Turns {
     for (const told of [...this.#waiting]) told(event);
   }
 
+  /** Tells whoever waits that the session's state is another. */
+  state(): void {
+    for (const told of [...this.#waiting]) told("state");
+  }
+
   /** No more events come: whoever waits hears "closed". */
   close(): void {
     this.#closed = true;
@@ -38,7 +43,7 @@ export class Turns {
   async during<T>(work: () => Promise<T>): Promise<{ value: T; seen: readonly SessionEvent[] }> {
     const seen: SessionEvent[] = [];
     const told = (event: Told): void => {
-      if (event !== "closed") seen.push(event);
+      if (typeof event === "object") seen.push(event);
     };
     this.#waiting.add(told);
     try {
@@ -70,6 +75,29 @@ export class Turns {
     }, seen);
   }
 
+  /**
+   * Resolves when the core is done with a turn that has ended, so that what a client sends next
+   * is not taken for something sent during it.
+   */
+  settled(turn: string): Promise<void> {
+    const { live } = this;
+    const over = live.events.findLast((one) => one.type === "turn_ended" && one.turn === turn);
+    const next = live.events.findLast((one) => one.type === "turn_started");
+    const going = (): boolean => live.state === "running";
+    if (this.#closed || over === undefined || (next?.seq ?? 0) > over.seq || !going()) {
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const told = (event: Told): void => {
+        if (event === "state" && going()) return;
+        if (typeof event === "object" && event.type !== "turn_started") return;
+        this.#waiting.delete(told);
+        resolve();
+      };
+      this.#waiting.add(told);
+    });
+  }
+
   /** The first event, of those seen and those to come, that `pick` makes something of. */
   first<T>(
     pick: (event: SessionEvent) => T | undefined,
@@ -83,8 +111,8 @@ export class Turns {
     let stop = (): void => {};
     const value = new Promise<T | "closed">((resolve) => {
       const told = (event: Told): void => {
-        const picked = event === "closed" ? event : pick(event);
-        if (picked === undefined) return;
+        const picked = typeof event === "object" ? pick(event) : event;
+        if (picked === undefined || picked === "state") return;
         stop();
         resolve(picked);
       };
