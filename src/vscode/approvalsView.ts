@@ -53,10 +53,10 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
       texts: { ...panelTexts() },
       cards: open.map(({ opened, card }) => ({
         session: opened.live.id,
-        title: opened.title,
+        title: opened.live.title,
         event: projectCard(card.event),
-        changed: opened.tracker.changed.has(card.card),
-        unsaved: opened.tracker.changed.get(card.card) === true,
+        changed: opened.tracker.marks.get(card.card)?.changed === true,
+        unsaved: opened.tracker.marks.get(card.card)?.unsaved === true,
       })),
     };
     const text = JSON.stringify(message);

@@ -106,7 +106,7 @@ async function pickCard(
     cards.map(({ opened, card }) => ({
       label: visible(card.event.argv?.join(" ") ?? card.event.relative ?? card.event.path ?? ""),
       description: card.event.kind,
-      detail: opened.title,
+      detail: opened.live.title,
       card: card.card,
     })),
     { placeHolder: vscode.l10n.t("Which card?") },

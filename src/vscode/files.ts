@@ -34,6 +34,7 @@ export function unsavedDocument(file: string): vscode.TextDocument | undefined {
 export class CardFiles implements vscode.Disposable {
   readonly #watchers = new Map<string, vscode.Disposable>();
   readonly #dirty = new Set<string>();
+  #cards: ReadonlySet<string> = new Set();
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(
@@ -69,12 +70,11 @@ export class CardFiles implements vscode.Disposable {
   }
 
   #reconcile(): void {
+    const open = this.sessions.openCards();
     const wanted = new Set(
-      this.sessions
-        .openCards()
-        .flatMap(({ card }) =>
-          card.event.kind === "write" && card.event.path !== undefined ? [card.event.path] : [],
-        ),
+      open.flatMap(({ card }) =>
+        card.event.kind === "write" && card.event.path !== undefined ? [card.event.path] : [],
+      ),
     );
     for (const [file, watcher] of this.#watchers)
       if (!wanted.has(file)) {
@@ -83,6 +83,15 @@ export class CardFiles implements vscode.Disposable {
       }
     for (const file of wanted)
       if (!this.#watchers.has(file)) this.#watchers.set(file, this.#watch(file));
+    // The editor may hold the file of a new card with unsaved changes already: it is to say so.
+    const before = this.#cards;
+    this.#cards = new Set(open.map(({ card }) => card.card));
+    const held = unsaved();
+    const fresh = open.flatMap(({ card }) => {
+      const { path: file } = card.event;
+      return !before.has(card.card) && file !== undefined && held.has(file) ? [file] : [];
+    });
+    if (fresh.length > 0) this.core.filesChanged(fresh);
   }
 
   #watch(file: string): vscode.Disposable {

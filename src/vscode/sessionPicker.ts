@@ -1,25 +1,10 @@
-import { realpathSync } from "node:fs";
 import * as vscode from "vscode";
 import type { SessionSummary } from "../core/turn/live.js";
-import { folders } from "./asking.js";
+import { folders, sessionsHere } from "./folders.js";
 import { toMarkdown } from "./markdown.js";
 import type { Sessions } from "./sessions.js";
 
 type Row = vscode.QuickPickItem & { readonly summary: SessionSummary };
-
-/** The sessions of this window's folders, newest first. */
-export async function sessionsHere(sessions: Sessions): Promise<SessionSummary[]> {
-  const here = new Set(
-    folders().flatMap(({ uri }) => {
-      try {
-        return [uri.fsPath, realpathSync(uri.fsPath)];
-      } catch {
-        return [uri.fsPath];
-      }
-    }),
-  );
-  return (await sessions.core.listSessions()).filter(({ workspace }) => here.has(workspace));
-}
 
 /** A picker with title, state, time and search; its buttons rename, export and delete. */
 export class SessionPicker {
@@ -41,7 +26,7 @@ export class SessionPicker {
     picker.busy = true;
     picker.show();
     const fill = async () => {
-      picker.items = (await sessionsHere(this.sessions)).map((summary) => this.#row(summary));
+      picker.items = (await sessionsHere(this.sessions.core)).map((summary) => this.#row(summary));
       picker.busy = false;
       if (picker.items.length === 0)
         picker.placeholder = vscode.l10n.t("There is no session in this folder yet");

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import type { Delta, SessionEvent } from "../core/session/events.js";
 import type { Core, LiveSession, OpenCard } from "../core/turn/live.js";
+import { sessionsHere } from "./folders.js";
 import { memory } from "./ids.js";
 import { Tracker } from "./tracker.js";
 
@@ -8,7 +9,6 @@ import { Tracker } from "./tracker.js";
 export interface Opened {
   readonly live: LiveSession;
   readonly tracker: Tracker;
-  title: string;
   /** The workspace's root as the session started with it. */
   readonly workspace: string;
 }
@@ -62,8 +62,8 @@ export class Sessions implements vscode.Disposable {
   async restore(): Promise<void> {
     const id = this.memento.get<string>(memory.shown);
     if (id === undefined || this.#shown) return;
-    const list = await this.core.listSessions();
-    if (list.some((summary) => summary.id === id)) await this.show(id);
+    const here = await sessionsHere(this.core);
+    if (here.some((summary) => summary.id === id)) await this.show(id);
   }
 
   async show(id: string): Promise<Opened> {
@@ -86,8 +86,6 @@ export class Sessions implements vscode.Disposable {
 
   async rename(id: string, title: string): Promise<void> {
     await this.core.renameSession(id, title);
-    const opened = this.#open.get(id);
-    if (opened) opened.title = title;
     this.#changed.fire();
   }
 
@@ -126,7 +124,6 @@ export class Sessions implements vscode.Disposable {
     const opened: Opened = {
       live,
       tracker: new Tracker(live),
-      title: "",
       workspace: started?.type === "session_started" ? started.workspace : "",
     };
     this.#open.set(live.id, opened);
@@ -135,7 +132,6 @@ export class Sessions implements vscode.Disposable {
         opened.tracker.event(event);
         this.#event.fire({ opened, event });
         this.#changed.fire();
-        if (event.type === "turn_started") void this.#readTitle(opened);
       }),
       live.onDelta((delta) => {
         opened.tracker.delta(delta);
@@ -143,15 +139,6 @@ export class Sessions implements vscode.Disposable {
         if (delta.type === "state" || delta.type === "card_changed") this.#changed.fire();
       }),
     ]);
-    await this.#readTitle(opened);
     return opened;
-  }
-
-  async #readTitle(opened: Opened): Promise<void> {
-    const list = await this.core.listSessions();
-    const title = list.find((summary) => summary.id === opened.live.id)?.title ?? "";
-    if (title === opened.title) return;
-    opened.title = title;
-    this.#changed.fire();
   }
 }

@@ -1,7 +1,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Status } from "../webview/protocol.js";
-import { folders } from "./asking.js";
+import { folders } from "./folders.js";
 import type { ModelService } from "./models/service.js";
 import type { Opened } from "./sessions.js";
 
@@ -15,10 +15,12 @@ export function statusOf(opened: Opened | undefined, models: ModelService): Stat
     session: opened
       ? {
           id: opened.live.id,
-          title: opened.title,
+          title: opened.live.title,
           folder: path.basename(opened.workspace),
           state: opened.live.state,
           readOnly: opened.live.readOnly ?? null,
+          trouble: opened.live.trouble ?? null,
+          damage: opened.live.damage.map(({ after, reason }) => ({ after, reason })).slice(0, 100),
           queue: opened.live.queue.map(({ ask, text }) => ({ ask, text: text.slice(0, 1_000) })),
           cards: opened.live.openCards.map(({ card }) => card),
           question: opened.live.openQuestion?.question ?? null,

@@ -13,8 +13,8 @@ export class Tracker {
   readonly tokens: Tokens = { input: 0, output: 0, cached: 0, estimated: false };
   /** ISO 8601; when the live turn began. */
   since: string | null = null;
-  /** Open cards whose file is not what it was; the value: it has unsaved changes. */
-  readonly changed = new Map<string, boolean>();
+  /** Open cards whose file has changed on disk, or is held with unsaved changes. */
+  readonly marks = new Map<string, { readonly changed: boolean; readonly unsaved: boolean }>();
 
   #text = "";
   #reasoning = "";
@@ -48,7 +48,7 @@ export class Tracker {
       case "card_answered":
       case "card_spent":
       case "card_withdrawn":
-        this.changed.delete(event.card);
+        this.marks.delete(event.card);
         return;
       case "turn_ended":
         this.since = null;
@@ -86,7 +86,7 @@ export class Tracker {
         this.#running.add(delta.call);
         return;
       case "card_changed":
-        this.changed.set(delta.card, delta.unsaved);
+        this.marks.set(delta.card, { changed: delta.changed !== false, unsaved: delta.unsaved });
         return;
       case "state":
         return;
@@ -101,8 +101,7 @@ export class Tracker {
     for (const call of this.#running) deltas.push({ type: "call_running", call });
     for (const [call, text] of this.#output)
       deltas.push({ type: "output", call, stream: "stdout", text });
-    for (const [card, unsaved] of this.changed)
-      deltas.push({ type: "card_changed", card, unsaved });
+    for (const [card, mark] of this.marks) deltas.push({ type: "card_changed", card, ...mark });
     if (this.#reasoning !== "") deltas.push({ type: "reasoning", text: this.#reasoning });
     if (this.#text !== "") deltas.push({ type: "text", text: this.#text });
     if (this.#retry) deltas.push(this.#retry);

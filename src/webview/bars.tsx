@@ -3,7 +3,7 @@ import { duration, number, short } from "./format.js";
 import { post } from "./host.js";
 import { CommandButton, Icon, IconButton, useNow } from "./parts.js";
 import type { Status } from "./protocol.js";
-import type { Store } from "./store.js";
+import { endText, type Store } from "./store.js";
 import { t } from "./texts.js";
 
 type Session = NonNullable<Status["session"]>;
@@ -42,16 +42,22 @@ function stateIcon(state: Session["state"]): string {
   return state === "interrupted" ? "debug-disconnect" : "circle-outline";
 }
 
+/** Ends of a turn after which "Go on" goes on with it. */
+const CUT_SHORT: ReadonlySet<string> = new Set(["failed", "interrupted", "limit"]);
+
 /** What goes on: time, what it waits for, the count-down of a retry; or a way to go on. */
 export function Activity(props: { store: Store; session: Session }): VNode | null {
   const { session, store } = props;
   const running = session.state === "running";
   const now = useNow(1_000, running);
   const { retry } = store.transcript;
-  if (session.state === "interrupted")
+  const last = store.transcript.items.at(-1);
+  const reason = last?.kind === "end" ? last.event.reason : undefined;
+  const cutShort = session.state === "idle" && reason !== undefined && CUT_SHORT.has(reason);
+  if (session.state === "interrupted" || cutShort)
     return (
       <div class="activity">
-        <Icon name="debug-disconnect" /> {t("interrupted")}{" "}
+        <Icon name="debug-disconnect" /> {cutShort && reason ? endText(reason) : t("interrupted")}{" "}
         <button
           type="button"
           class="primary"
@@ -181,8 +187,24 @@ export function Empty(props: { status: Status }): VNode {
 /** Lines above the transcript that stay: no trust, the demo. */
 export function Banners(props: { status: Status }): VNode {
   const { status } = props;
+  const { session } = status;
   return (
     <>
+      {session?.trouble && (
+        <div class="banner" role="alert">
+          <span class="warning">
+            <Icon name="error" /> {session.trouble}
+          </span>
+        </div>
+      )}
+      {session && session.damage.length > 0 && (
+        <div class="banner">
+          <span class="warning">
+            <Icon name="warning" />{" "}
+            {t("damage", session.damage.length, session.damage[0]?.reason ?? "")}
+          </span>
+        </div>
+      )}
       {!status.trusted && status.folders > 0 && (
         <div class="banner">
           <span>
@@ -196,7 +218,13 @@ export function Banners(props: { status: Status }): VNode {
           <span>
             <Icon name="beaker" /> {t("demoNote")}
           </span>
-          <CommandButton command="selectModel">{t("setUpModel")}</CommandButton>
+          <button
+            type="button"
+            class="link"
+            onClick={() => post({ type: "command", command: "selectModel" })}
+          >
+            {t("setUpModel")}
+          </button>
         </div>
       )}
     </>

@@ -72,7 +72,16 @@ function raised(card: Approval) {
 }
 
 window.addEventListener("message", (message) => store.receive(message.data));
-window.addEventListener("focus", () => post({ type: "focus", on: true }));
+let pressed = false;
+window.addEventListener("pointerdown", () => {
+  pressed = true;
+});
+window.addEventListener("focus", () => {
+  post({ type: "focus", on: true });
+  // Someone who came by the keyboard for the first time came to write.
+  if (!pressed) requestAnimationFrame(() => document.querySelector("textarea")?.focus());
+  pressed = true;
+});
 window.addEventListener("blur", () => post({ type: "focus", on: false }));
 
 const root = document.getElementById("root");

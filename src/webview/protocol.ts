@@ -88,6 +88,10 @@ const status = z.object({
       folder: z.string(),
       state: z.enum(["idle", "running", "waiting", "interrupted"]),
       readOnly: z.nullable(z.string()),
+      /** Why the last event could not be saved, until one can be again. */
+      trouble: z.nullable(z.string()),
+      /** Lines of the log that could not be read, each after that many events. */
+      damage: z.array(z.object({ after: z.number(), reason: z.string() })),
       queue: z.array(z.object({ ask: z.string(), text: z.string() })),
       cards: z.array(z.string()),
       question: z.nullable(z.string()),

@@ -91,6 +91,7 @@ export const english = {
   sessions: "Sessions",
   newSession: "New session",
   allows: "Allows: {0}",
+  damage: "{0} lines of the log could not be read: {1}",
   earlier: "Earlier messages",
   toEnd: "Go to the end",
   blockCard: "A card waits for your answer. Your text is kept.",
@@ -108,7 +109,7 @@ export const english = {
   firstTitle: "Nothing happens that you have not approved",
   firstText:
     "Ask for something. Reading in the folder is free; every change, every command and every look outside waits for you.",
-  demoNote: "This is the demo: a scripted tour, not a model.",
+  demoNote: "Demo: a script, not a model.",
   setUpModel: "Set up a model",
   startTour: "Start the tour",
   permissionNeeded: "Permission needed: {0}",

@@ -185,7 +185,7 @@ export class Transcript {
       case "card_changed": {
         const card = this.cards.get(delta.card);
         if (!card) return;
-        card.changed = true;
+        card.changed = delta.changed !== false;
         card.unsaved = delta.unsaved;
         this.#touch(card.event.call, () => {});
         return;
