@@ -3,7 +3,7 @@
  *   node esbuild.mjs [--watch] [--production] [--tests]
  * `--tests` builds dist-test/host.cjs instead: the suites that run inside the extension host.
  */
-import { cp, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
@@ -32,7 +32,7 @@ const common = {
   sourcemap: true,
   // Source maps name files, they do not carry them: the package stays small.
   sourcesContent: false,
-  logLevel: "info",
+  logLevel: flags.has("--watch") ? "info" : "warning",
   legalComments: production ? "eof" : "none",
 };
 
@@ -115,35 +115,16 @@ async function copyIcons() {
   }
 }
 
-/** Entry points that are not there, by name: esbuild's own message does not say what to do. */
-async function missingEntries(builds) {
-  const entries = builds.flatMap((build) => Object.values(build.entryPoints ?? {}));
-  const found = await Promise.all(
-    entries.map((entry) =>
-      stat(join(root, entry)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return entries.filter((_, index) => !found[index]);
-}
-
 const builds = flags.has("--tests") ? [await hostTests()] : product;
-const missing = await missingEntries(builds);
-for (const entry of missing) console.error(`${entry} is not there: its bundle is not built`);
-const present = builds.filter((build) =>
-  Object.values(build.entryPoints ?? {}).every((entry) => !missing.includes(entry)),
-);
 // What is packaged has no pieces of an earlier build in it.
 if (production) await rm(join(root, "dist"), { recursive: true, force: true });
 if (!flags.has("--tests")) await copyIcons();
 
 if (flags.has("--watch")) {
-  const contexts = await Promise.all(present.map((build) => esbuild.context(build)));
+  const contexts = await Promise.all(builds.map((build) => esbuild.context(build)));
   await Promise.all(contexts.map((context) => context.watch()));
 } else {
-  const ended = await Promise.allSettled(present.map((build) => esbuild.build(build)));
+  const ended = await Promise.allSettled(builds.map((build) => esbuild.build(build)));
   // esbuild has printed its own errors by now.
   if (ended.some(({ status }) => status === "rejected")) process.exitCode = 1;
 }
