@@ -151,4 +151,23 @@ describe("acpx, a client that no one here wrote", function () {
     assert.match(stdout + stderr, /inside the workspace/);
     assert.deepEqual(world.model.requests, []);
   });
+
+  it("keeps a conversation over several runs, each of which takes the session up again", async () => {
+    world = await makeWorld([{ text: "First." }, WRITE, { text: "Second." }]);
+    const owner = ["--ttl", "5", "--deny-all", "--format", "quiet"];
+    const made = await acpx(world, [...owner, "sessions", "new"]);
+    const [session] = await world.sessions();
+    assert.match(made.stdout, new RegExp(session ?? "no session"));
+    const first = await acpx(world, [...owner, "prompt", "One"]);
+    assert.deepEqual([first.code, first.stdout.trim()], [0, "First."], first.stderr);
+    const second = await acpx(world, [...owner, "prompt", "Two"]);
+    assert.match(second.stdout, /Second\./, second.stderr);
+    await acpx(world, [...owner, "sessions", "close"]);
+    assert.deepEqual(await world.sessions(), [session]);
+    const texts = (await world.log(session ?? "")).flatMap((event) =>
+      event.type === "turn_started" ? [event.text] : [],
+    );
+    assert.deepEqual(texts, ["One", "Two"]);
+    assert.equal(existsSync(join(world.workspace, "made.txt")), false);
+  });
 });
