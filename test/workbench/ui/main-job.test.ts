@@ -110,8 +110,10 @@ describe("the main job, from an ask to the file on disk", () => {
     await askFor("lens.js");
     assert.equal(await bench.read("lens.js"), BEFORE);
     await bench.page.getByText("lens.js (proposed)").first().waitFor();
+    const lens = bench.page.getByText("Approve edit", { exact: true }).first();
+    await lens.waitFor();
     await bench.screenshot("main-job-card");
-    await bench.page.getByText("Approve edit", { exact: true }).first().click();
+    await lens.click();
     const { events, meta } = await endedSession("lens.js");
     assert.equal(await bench.read("lens.js"), AFTER);
     assert.deepEqual(events.map(summary), [
