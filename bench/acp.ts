@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Editor, makeWorld, type World } from "../test/acp/support/agent.js";
 
@@ -37,19 +37,34 @@ export default async function bench(report: (row: Row) => void): Promise<void> {
     goal: "< 400 ms",
   });
 
-  const arrived: number[] = [];
+  let arrived: number[] = [];
   await using world = await disposable((_request, n) => {
     arrived.push(performance.now());
-    if (n === READS) return { text: "Read." };
+    if (n >= READS) return { text: "Read." };
     return { calls: [{ id: `r${n}`, tool: "read_file", args: { path: `file-${n}.txt` } }] };
   });
   const editor = new Editor(world.world);
   const session = await editor.open();
   await editor.prompt(session, "Read the files.");
-  const steps = arrived.slice(1).map((at, n) => at - (arrived[n] ?? at));
+  const step = median(gaps(arrived));
+  const { model } = world.world;
+  arrived = [];
+  await postAll(
+    `${model.url}/chat/completions`,
+    model.requests.map((request) => request.raw),
+  );
+  const bare = median(gaps(arrived));
   report({
     name: `acp: a tool step from request to request, median of ${READS} reads in one turn`,
-    value: median(steps),
+    value: step,
+    unit: "ms",
+    peer: "the same requests by a bare fetch loop",
+    peerValue: bare,
+    ratio: step / bare,
+  });
+  report({
+    name: "acp: the step's own cost, over the bare requests",
+    value: step - bare,
     unit: "ms",
     goal: "< 5 ms",
   });
@@ -76,6 +91,25 @@ async function disposable(
   );
   const world = await makeWorld(script, files);
   return { world, [Symbol.asyncDispose]: () => world.dispose() };
+}
+
+/** Posts the same bodies one after the other from a process that does nothing else. */
+async function postAll(url: string, bodies: readonly string[]): Promise<void> {
+  const program = `
+    let text = "";
+    process.stdin.setEncoding("utf8").on("data", (data) => { text += data; }).on("end", async () => {
+      for (const body of JSON.parse(text)) {
+        const headers = { "content-type": "application/json" };
+        await (await fetch(${JSON.stringify(url)}, { method: "POST", headers, body })).text();
+      }
+    });`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "ignore", "inherit"] });
+  child.stdin.end(JSON.stringify(bodies));
+  await new Promise((resolve) => child.once("exit", resolve));
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.slice(1).map((at, n) => at - (times[n] ?? at));
 }
 
 function median(values: readonly number[]): number {

@@ -23,8 +23,7 @@ const READ_ONLY_NOTE = "this session denies whatever would ask; do without it";
 export interface AsksHost {
   readonly client: AgentContext;
   readonly outbox: Outbox;
-  /** The client's id of a call, and the arguments that the model gave it. */
-  readonly callId: (call: string) => string;
+  /** The arguments that the model gave to a call. */
   readonly input: (call: string) => unknown;
   /** A card is about to be shown. */
   readonly shown: (card: OpenCard) => void;
@@ -118,7 +117,7 @@ export class Asks {
     if (card === undefined || !this.#asked.has(delta.card)) return;
     this.host.outbox.push({
       sessionUpdate: "tool_call_update",
-      toolCallId: this.host.callId(card.call),
+      toolCallId: card.call,
       content: cardChanged(card, delta.changed ?? true),
     });
   }
@@ -146,8 +145,7 @@ export class Asks {
     if (card.event.kind === "write" && card.event.path !== undefined) {
       this.#files.add(card.card, card.event.path);
     }
-    const toolCallId = this.host.callId(card.call);
-    const request = cardRequest(this.live.id, card, toolCallId, this.host.input(card.call));
+    const request = cardRequest(this.live.id, card, this.host.input(card.call));
     this.#request(card.card, request, async (response) => {
       const outcome = cardOutcome(response);
       if ("none" in outcome) return this.#unanswered(outcome.none);
@@ -159,7 +157,7 @@ export class Asks {
   #askQuestion(): void {
     const question = this.live.openQuestion;
     if (question === undefined) return;
-    const request = questionRequest(this.live.id, question, this.host.callId(question.call));
+    const request = questionRequest(this.live.id, question);
     this.#request(question.question, request, async (response) => {
       const outcome = questionOutcome(question, response);
       if ("none" in outcome) return this.#unanswered(outcome.none);

@@ -62,17 +62,16 @@ export function cardTexts(
   };
 }
 
-/** A card as `session/request_permission`; `toolCallId` is the client's id of its call. */
+/** A card as `session/request_permission`; `rawInput` is what the model gave to its call. */
 export function cardRequest(
   sessionId: string,
   card: OpenCard,
-  toolCallId: string,
   rawInput: unknown,
 ): RequestPermissionRequest {
   return {
     sessionId,
     toolCall: {
-      toolCallId,
+      toolCallId: card.call,
       name: card.event.tool,
       status: "pending",
       ...cardFace(card.event),
@@ -141,12 +140,11 @@ export function cardOutcome(response: unknown): Outcome<Answer> {
 export function questionRequest(
   sessionId: string,
   question: OpenQuestion,
-  toolCallId: string,
 ): RequestPermissionRequest {
   return {
     sessionId,
     toolCall: {
-      toolCallId,
+      toolCallId: question.call,
       name: "ask",
       kind: "other",
       status: "pending",

@@ -64,7 +64,6 @@ export class AcpSession {
       report,
       outbox: this.#outbox,
       filesChanged: host.filesChanged,
-      callId: (call) => this.#updates.callId(call),
       input: (call) => this.#inputs.get(call),
       shown: (card) => {
         const texts = cardTexts(card);

@@ -14,9 +14,6 @@ type Write = { readonly path: string; readonly before: string | null; readonly a
  * live and replayed; what only a stream has (deltas) comes in between.
  */
 export class Updates {
-  /** The client's id of each call, by the log's; a provider may use one twice in a session. */
-  readonly #ids = new Map<string, string>();
-  readonly #used = new Set<string>();
   readonly #writes = new Map<string, Write>();
   readonly #diffs = new Map<string, string>();
   readonly #tails = new Map<string, string>();
@@ -33,11 +30,6 @@ export class Updates {
       readonly notices: () => boolean;
     },
   ) {}
-
-  /** The client's id of a call. */
-  callId(call: string): string {
-    return this.#ids.get(call) ?? call;
-  }
 
   /** Remembers the texts of a write's card, to be shown again with its result. */
   cardShown(call: string, write: Write): void {
@@ -127,7 +119,7 @@ export class Updates {
     if (tail === undefined) return undefined;
     return {
       sessionUpdate: "tool_call_update",
-      toolCallId: this.callId(call),
+      toolCallId: call,
       content: [block(fenced(tail))],
     };
   }
@@ -150,13 +142,9 @@ export class Updates {
   }
 
   #called(call: LoggedCall): SessionUpdate {
-    let id = call.call;
-    for (let n = 2; this.#used.has(id); n++) id = `${call.call}#${n}`;
-    this.#used.add(id);
-    this.#ids.set(call.call, id);
     return {
       sessionUpdate: "tool_call",
-      toolCallId: id,
+      toolCallId: call.call,
       status: "pending",
       name: call.tool,
       ...callFace(call, this.root),
@@ -165,7 +153,7 @@ export class Updates {
   }
 
   #status(call: string, status: "in_progress"): SessionUpdate {
-    return { sessionUpdate: "tool_call_update", toolCallId: this.callId(call), status };
+    return { sessionUpdate: "tool_call_update", toolCallId: call, status };
   }
 
   #ended(event: EventOf<"call_ended">): SessionUpdate {
@@ -186,7 +174,7 @@ export class Updates {
     this.#diffs.delete(call);
     return {
       sessionUpdate: "tool_call_update",
-      toolCallId: this.callId(call),
+      toolCallId: call,
       status: event.ok ? "completed" : "failed",
       content,
       rawOutput: { ok: event.ok, result: event.result },
