@@ -1,26 +1,19 @@
 import { LogError } from "./session/log.js";
 import type { SessionRecord } from "./session/record.js";
 import { SessionStore } from "./session/store.js";
-import { findTool, parseArgs, toolSpecs, tools } from "./tools/index.js";
+import { findTool, parseArgs, toolSpecs } from "./tools/index.js";
 import type { Core, CoreOptions, LiveSession } from "./turn/live.js";
 import { PromptSource } from "./turn/promptSource.js";
 import { Runner } from "./turn/runner.js";
 import { cleanEnvironment } from "./workspace/environment.js";
 import { spawnBounded } from "./workspace/spawn.js";
-import { ToolError, type Workspace } from "./workspace/types.js";
+import type { Workspace } from "./workspace/types.js";
 import { openWorkspace } from "./workspace/workspace.js";
 
 /** How long a program of the system's may take to tell about a process, in milliseconds. */
 const ASK_SYSTEM_MS = 10_000;
 
-const toolSet = {
-  tools,
-  findTool(name: string) {
-    const tool = findTool(name);
-    return tool instanceof ToolError ? undefined : tool;
-  },
-  parseArgs,
-};
+const toolSet = { findTool, parseArgs };
 
 /** The core behind a host: everything is wired here, once. */
 export function createCore(options: CoreOptions): Core {
