@@ -59,7 +59,7 @@ export function OpenCard(props: {
   const name = t("permission", subject.length > 200 ? `${subject.slice(0, 200)}…` : subject);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset's legend is laid out by the browser
-    <div class="card" role="group" aria-label={name} data-card={event.card}>
+    <div class="card" role="group" aria-label={name} data-card={event.card} tabIndex={-1}>
       {props.title !== undefined && <p class="card-session">{props.title}</p>}
       <p class="card-what">
         <Icon name={event.kind === "run" ? "terminal" : event.kind === "read" ? "eye" : "edit"} />{" "}
