@@ -11,7 +11,11 @@ interface Pending {
 /** The one question that may be open in a session. */
 export class QuestionDesk {
   #pending: Pending | undefined;
-  constructor(private readonly record: SessionRecord) {}
+  constructor(
+    private readonly record: SessionRecord,
+    /** Called when a question can be answered. */
+    private readonly opened: () => void,
+  ) {}
 
   get open(): OpenQuestion | undefined {
     return this.#pending?.open;
@@ -39,6 +43,7 @@ export class QuestionDesk {
     });
     const listen = (): void => {
       this.#pending = { open, turn, resolve: give };
+      this.opened();
     };
     let cancelled: () => void = () => {};
     const cancel = new Promise<never>((_, reject) => {

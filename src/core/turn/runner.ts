@@ -93,6 +93,8 @@ export class Runner implements LiveSession {
   readonly #models = new ModelDesk();
   readonly #deltaListeners = new Set<(delta: Delta) => void>();
   #task: Task | undefined;
+  /** Called when a card or question that an earlier host left is up again. */
+  #tellUp: () => void = () => {};
   /** True while the last turn ended by itself, so that a queued ask may follow it. */
   #flows = false;
   #lastState: SessionState;
@@ -103,7 +105,7 @@ export class Runner implements LiveSession {
     this.#record = parts.record;
     this.id = parts.record.id;
     this.#queue = new AskQueue(parts.record);
-    this.#questions = new QuestionDesk(parts.record);
+    this.#questions = new QuestionDesk(parts.record, () => this.#tellUp());
     this.#gate = new Gate(parts.record, {
       newId: () => randomUUID(),
       emit: (delta) => this.#emit(delta),
@@ -114,7 +116,10 @@ export class Runner implements LiveSession {
     parts.record.onTrouble(() => this.#tellState(true));
   }
 
-  /** Takes up what an earlier host left. A log that cannot be written is only reported. */
+  /**
+   * Takes up what an earlier host left; a card or question that was open is open again when this
+   * resolves. A log that cannot be written is only reported.
+   */
   async recover(): Promise<void> {
     if (this.readOnly !== undefined) return;
     try {
@@ -123,7 +128,16 @@ export class Runner implements LiveSession {
       this.#parts.report(`session ${this.id}: ${(error as Error).message}`);
       return;
     }
-    if (waitsForSomeone(this.#record)) await this.#begin({ kind: "resume" });
+    if (!waitsForSomeone(this.#record)) return;
+    const up = new Promise<void>((resolve) => {
+      this.#tellUp = resolve;
+    });
+    const listening = this.#record.onEvent(({ type }) => {
+      if (type === "card_raised" || type === "call_ended") this.#tellUp();
+    });
+    await this.#begin({ kind: "resume" });
+    await Promise.race([up, this.#task?.done]);
+    listening.dispose();
   }
 
   get events(): readonly SessionEvent[] {

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCore } from "../../../src/core/core.js";
@@ -30,8 +30,18 @@ export class ScriptedClient implements ChatClient {
     this.steps = [...steps];
   }
 
+  #heard: () => void = () => {};
+
+  /** Resolves with the next request. */
+  nextRequest(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#heard = resolve;
+    });
+  }
+
   async send(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
     this.requests.push(structuredClone(request));
+    this.#heard();
     const step = this.steps.shift() ?? { text: "Nothing more to say." };
     if (step instanceof Error) throw step;
     const answer = typeof step === "function" ? await step(request, options) : step;
@@ -63,9 +73,11 @@ export interface World {
 }
 
 /** A home, an empty workspace and a scripted model, in a temporary directory. */
-export async function makeWorld(steps: readonly Step[] = []): Promise<World> {
-  const base = await realpath(await mkdtemp(join(tmpdir(), "countersign-turn-")));
-  const { mkdir } = await import("node:fs/promises");
+export async function makeWorld(
+  steps: readonly Step[] = [],
+  parent: string = tmpdir(),
+): Promise<World> {
+  const base = await realpath(await mkdtemp(join(parent, "countersign-turn-")));
   const home = join(base, "home");
   const workspace = join(base, "ws");
   const userHome = join(base, "user");
