@@ -40,7 +40,8 @@ await script(async () => {
   const chosen = Object.entries(steps).filter(
     ([name]) => wanted.length === 0 || wanted.includes(name),
   );
-  const needsVsCode = chosen.some(([name]) => name === "host" || name === "ui");
+  // The agent on stdio is driven by a client that wants the newer Node of VS Code's server.
+  const needsVsCode = chosen.some(([name]) => ["acp", "host", "ui"].includes(name));
   const total = { passed: 0, failed: 0 };
   const lines: string[] = [];
   if (needsVsCode) await prepareVsCode();

@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { acpxCli } from "../../scripts/acpx.js";
 import type { ScriptedAnswer } from "../support/scriptedModel.js";
 import { AGENT, makeWorld, type World } from "./support/agent.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const ACPX = join(root, "node_modules/acpx/dist/cli.js");
 /** acpx wants Node 22.13; the workbench suites bring a Node 24, which serves where this one is older. */
 const NEWER = join(root, ".vscode-test/web/node_modules/node/bin/node");
 
@@ -29,11 +29,16 @@ interface Run {
 }
 
 /** The headless client that no one here wrote, on the built agent run by this Node. */
-function acpx(world: World, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
+async function acpx(
+  world: World,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   const node = nodeForAcpx();
+  const cli = await acpxCli();
   const agent = `${process.execPath} ${AGENT}`;
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [ACPX, "--agent", agent, "--cwd", world.workspace, ...args], {
+    const child = spawn(node, [cli, "--agent", agent, "--cwd", world.workspace, ...args], {
       cwd: world.workspace,
       env: {
         ...world.env,
