@@ -11,6 +11,7 @@ import { runHostSuites } from "./hostSuites.js";
 import { root, ScriptError, script } from "./process.js";
 import { type Results, readResults } from "./results.js";
 import { prepareVsCode } from "./vscode/prepare.js";
+import { webVsCode } from "./vscode/web.js";
 
 type Count = Pick<Results, "passed" | "failed">;
 
@@ -40,11 +41,12 @@ await script(async () => {
   const chosen = Object.entries(steps).filter(
     ([name]) => wanted.length === 0 || wanted.includes(name),
   );
-  // The agent on stdio is driven by a client that wants the newer Node of VS Code's server.
-  const needsVsCode = chosen.some(([name]) => ["acp", "host", "ui"].includes(name));
+  const needs = (...names: string[]) => chosen.some(([name]) => names.includes(name));
   const total = { passed: 0, failed: 0 };
   const lines: string[] = [];
-  if (needsVsCode) await prepareVsCode();
+  if (needs("host", "ui")) await prepareVsCode();
+  // The agent on stdio is driven by a client that wants the newer Node which comes with this.
+  if (needs("acp")) await webVsCode();
   for (const [name, step] of chosen) {
     console.log(`\n── ${name} ──`);
     const start = performance.now();
