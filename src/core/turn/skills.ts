@@ -57,7 +57,7 @@ const frontMatter = z.object({
 
 /** The front matter's text and the body, or what is wrong. */
 function split(text: string): { head: string; body: string } | undefined {
-  const match = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/.exec(text);
+  const match = /^---[ \t]*\n([\s\S]*?\n)??---[ \t]*(?:\n|$)/.exec(text);
   if (match === null) return undefined;
   return { head: match[1] ?? "", body: text.slice(match[0].length) };
 }

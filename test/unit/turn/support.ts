@@ -66,6 +66,7 @@ export interface World {
   readonly home: string;
   readonly workspace: string;
   readonly reports: string[];
+  readonly cores: Core[];
   readonly client: ScriptedClient;
   settings: CoreSettings;
   core(overrides?: Partial<CoreOptions>): Core;
@@ -87,6 +88,7 @@ export async function makeWorld(
     home,
     workspace,
     reports: [],
+    cores,
     client: new ScriptedClient(steps),
     settings: { stopHooks: [], trusted: true },
     core(overrides = {}) {
