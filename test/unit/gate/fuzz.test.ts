@@ -1,3 +1,4 @@
+import { ok } from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import type { Answer } from "../../../src/core/session/events.js";
@@ -170,6 +171,7 @@ describe("whatever a model, a person and others do, in any order", () => {
     this.timeout(LONGEST_MS + 30_000);
     const place = await makeWorkspace();
     const started = performance.now();
+    const kinds = { write: 0, read: 0, run: 0 };
     let runs = 0;
     try {
       for (; runs < RUNS && performance.now() - started < LONGEST_MS; runs += 1) {
@@ -179,6 +181,7 @@ describe("whatever a model, a person and others do, in any order", () => {
         await world.fresh();
         try {
           await run.all();
+          for (const { effect } of world.done) kinds[effect.kind] += 1;
         } catch (error) {
           const steps = run.steps.map((step) => step.replaceAll(tmpdir(), "…")).join("\n");
           const logs = world.sessions.map(({ name, ledger }) =>
@@ -194,6 +197,9 @@ describe("whatever a model, a person and others do, in any order", () => {
           for (const { ledger } of world.sessions) ledger.kill();
         }
       }
+      // A gate that lets nothing through would be safe and of no use.
+      if (runs >= 50)
+        ok(kinds.write > runs / 4 && kinds.read > 0 && kinds.run > runs / 4, JSON.stringify(kinds));
     } finally {
       await place.remove();
     }
