@@ -1,13 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { type Allow, type EventBody, SCHEMA, type SessionEvent } from "./events.js";
 import type { Damage, ReadLog } from "./lines.js";
 import { describeHolder, type Lock, takeLock } from "./lock.js";
 import { flushDirectory, LogError, SessionLog } from "./log.js";
 import { type Meta, readMeta, removeTemporaries, writeMeta } from "./meta.js";
 import type { AskSystem } from "./process.js";
-import { addEvent, allowKey, factsOf, noFacts, type SessionFacts } from "./state.js";
+import { addEvent, allowKey, noFacts, type SessionFacts } from "./state.js";
 import { NO_TITLE, titleFrom } from "./title.js";
+
+/** Events that are taken in at a stretch. */
+const SLICE = 10_000;
 
 /** Who opens a session; shown to the other window that finds it locked. */
 export interface Opener {
@@ -27,6 +31,7 @@ export interface AppendOptions {
 interface Parts {
   readonly directory: string;
   readonly read: Pick<ReadLog, "events" | "damage">;
+  readonly facts: SessionFacts;
   readonly log: SessionLog | undefined;
   readonly lock: Lock | undefined;
   readonly meta: Meta;
@@ -47,6 +52,16 @@ export function metaFrom(events: readonly SessionEvent[], facts: SessionFacts): 
     model: facts.model,
     allows: [],
   };
+}
+
+/** The facts of a log, without holding the extension host while a long one is read. */
+async function gatherFacts(events: readonly SessionEvent[]): Promise<SessionFacts> {
+  const facts = noFacts();
+  for (const [index, event] of events.entries()) {
+    addEvent(facts, event);
+    if (index % SLICE === SLICE - 1) await setImmediate();
+  }
+  return facts;
 }
 
 /**
@@ -77,7 +92,7 @@ export class SessionRecord {
     this.id = basename(parts.directory);
     this.events = parts.read.events;
     this.damage = parts.read.damage;
-    this.facts = factsOf(this.events);
+    this.facts = parts.facts;
     this.readOnly = parts.readOnly;
     this.heldElsewhere = parts.heldElsewhere;
     this.#log = parts.log;
@@ -111,6 +126,7 @@ export class SessionRecord {
       return new SessionRecord({
         directory,
         read: { events: [first], damage: [] },
+        facts,
         log,
         lock: locked.lock,
         meta,
@@ -155,7 +171,8 @@ export class SessionRecord {
         await removeTemporaries(directory).catch(() => {});
       }
       readOnly ??= read.foreign;
-      const meta = known ?? metaFrom(read.events, factsOf(read.events));
+      const facts = await gatherFacts(read.events);
+      const meta = known ?? metaFrom(read.events, facts);
       if (log === undefined) {
         await lock?.release();
         lock = undefined;
@@ -164,6 +181,7 @@ export class SessionRecord {
       return new SessionRecord({
         directory,
         read,
+        facts,
         log,
         lock,
         meta,

@@ -15,7 +15,18 @@ export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / TOKEN_BYTES);
 }
 
+/** Messages do not change, and a long session has many: each is measured once. */
+const measured = new WeakMap<Message, number>();
+
 function bytesOf(message: Message): number {
+  const known = measured.get(message);
+  if (known !== undefined) return known;
+  const bytes = measure(message);
+  measured.set(message, bytes);
+  return bytes;
+}
+
+function measure(message: Message): number {
   switch (message.role) {
     case "user":
     case "tool":

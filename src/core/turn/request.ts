@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import {
   type ChatAnswer,
   type ChatClient,
   ChatError,
+  type Message,
   type ModelCall,
   type ToolSpec,
 } from "../model/chatClient.js";
@@ -10,10 +12,13 @@ import { sendWithRetry } from "../model/retry.js";
 import type { Delta } from "../session/events.js";
 import type { SessionRecord } from "../session/record.js";
 import { messageBudget, shorten } from "./context.js";
-import { transcript } from "./transcript.js";
+import { Transcript } from "./transcript.js";
 
 /** How far the context is made smaller, step by step, where the provider says that it is too long. */
 const SMALLEST_SHARE = 1 / 16;
+
+/** Events that are read at a stretch. */
+const SLICE = 10_000;
 
 export interface ModelRequest {
   readonly record: SessionRecord;
@@ -30,11 +35,13 @@ export interface ModelRequest {
  */
 export class ModelDesk {
   #share = 1;
+  readonly #transcript = new Transcript();
+  #told = 0;
 
   /** Rejects with `ChatError`, or the signal's reason. */
   async request(request: ModelRequest): Promise<ChatAnswer> {
     const { record, client, system, tools, signal, emit } = request;
-    const all = transcript(record.events);
+    const all = await this.#messages(record);
     const budget = messageBudget(client.contextTokens, system, tools);
     for (;;) {
       const messages = shorten(all, budget * this.#share);
@@ -54,6 +61,18 @@ export class ModelDesk {
         if (!this.#shrink(all, messages, budget)) throw error;
       }
     }
+  }
+
+  /** The transcript up to now; only what is new since the last request is added. */
+  async #messages(record: SessionRecord): Promise<readonly Message[]> {
+    while (this.#told < record.events.length) {
+      const slice = record.events.slice(this.#told, this.#told + SLICE);
+      for (const event of slice) this.#transcript.add(event);
+      this.#told += slice.length;
+      // A long log must not hold the extension host.
+      if (slice.length === SLICE) await setImmediate();
+    }
+    return [...this.#transcript.messages];
   }
 
   /** Takes the next smaller share that changes what is sent; false where there is none. */

@@ -14,11 +14,6 @@ interface Slot {
 /** What a turn that goes on after its end adds where the model must be spoken to. */
 export const GO_ON = "Go on.";
 
-/** What the model hears when a Stop hook blocks an answer that made no call. */
-function hookMessage(event: EventOf<"hook_ended">): string {
-  return hookVerdict(event);
-}
-
 /** One blocking hook in words: a verdict, or why there is none. */
 export function hookVerdict(
   hook: Pick<EventOf<"hook_ended">, "argv" | "exit" | "fault" | "output">,
@@ -31,13 +26,36 @@ export function hookVerdict(
   return `The Stop hook "${name}" blocked the end of the turn (exit ${hook.exit}). See to this, then finish again.${output}`;
 }
 
-class Transcript {
+/** A transcript in the making, one event after the other. */
+export class Transcript {
   readonly messages: Message[] = [];
   readonly #slots = new Map<string, Slot>();
   #noCalls = false;
   #endReason: EventOf<"turn_ended">["reason"] | undefined;
 
-  startTurn(event: EventOf<"turn_started">): void {
+  add(event: SessionEvent): void {
+    switch (event.type) {
+      case "turn_started":
+        this.#startTurn(event);
+        break;
+      case "model_answered":
+        this.#takeAnswer(event);
+        break;
+      case "call_ended":
+        this.#endCall(event);
+        break;
+      case "hook_ended":
+        this.#endHook(event);
+        break;
+      case "turn_ended":
+        this.#endTurn(event);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #startTurn(event: EventOf<"turn_started">): void {
     const last = this.messages.at(-1);
     const again = event.goesOn !== undefined;
     const reason = this.#endReason;
@@ -50,7 +68,7 @@ class Transcript {
     this.messages.push({ role: "user", text: event.text.trim() === "" ? GO_ON : event.text });
   }
 
-  takeAnswer(event: EventOf<"model_answered">): void {
+  #takeAnswer(event: EventOf<"model_answered">): void {
     const calls = event.calls
       .filter(({ call }) => !this.#slots.has(call))
       .map(
@@ -80,7 +98,7 @@ class Transcript {
     }
   }
 
-  endCall(event: EventOf<"call_ended">): void {
+  #endCall(event: EventOf<"call_ended">): void {
     const slot = this.#slots.get(event.call);
     if (slot === undefined || slot.filled) return;
     slot.filled = true;
@@ -88,16 +106,16 @@ class Transcript {
     this.messages[slot.index] = { role: "tool", call: event.call, ok: event.ok, text };
   }
 
-  endHook(event: EventOf<"hook_ended">): void {
+  #endHook(event: EventOf<"hook_ended">): void {
     // With a call it is the result of `finish`; without one the model is told like this.
     if (event.exit === 0 || !this.#noCalls) return;
     if (this.messages.at(-1)?.role !== "assistant") {
       this.messages.push({ role: "assistant", text: STOPPED, calls: [] });
     }
-    this.messages.push({ role: "user", text: hookMessage(event) });
+    this.messages.push({ role: "user", text: hookVerdict(event) });
   }
 
-  endTurn(event: EventOf<"turn_ended">): void {
+  #endTurn(event: EventOf<"turn_ended">): void {
     this.#endReason = event.reason;
   }
 }
@@ -108,26 +126,6 @@ class Transcript {
  */
 export function transcript(events: Iterable<SessionEvent>): readonly Message[] {
   const made = new Transcript();
-  for (const event of events) {
-    switch (event.type) {
-      case "turn_started":
-        made.startTurn(event);
-        break;
-      case "model_answered":
-        made.takeAnswer(event);
-        break;
-      case "call_ended":
-        made.endCall(event);
-        break;
-      case "hook_ended":
-        made.endHook(event);
-        break;
-      case "turn_ended":
-        made.endTurn(event);
-        break;
-      default:
-        break;
-    }
-  }
+  for (const event of events) made.add(event);
   return made.messages;
 }
