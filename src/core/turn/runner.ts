@@ -15,7 +15,6 @@ import { type CallState, stateOf, turnIsOpen } from "../session/state.js";
 import type { TurnPort } from "../tools/tool.js";
 import type { ToolResult, Workspace } from "../workspace/types.js";
 import { runCall, type ToolSet } from "./call.js";
-import { runHook } from "./hooks.js";
 import type {
   AllowUse,
   AnswerOutcome,
@@ -32,7 +31,9 @@ import { QuestionDesk } from "./questions.js";
 import { AskQueue } from "./queue.js";
 import { endCalls, NOT_BEGUN, settle, waitsForSomeone } from "./recover.js";
 import { ModelDesk } from "./request.js";
-import { GO_ON, hookVerdict } from "./transcript.js";
+import { runStopHooks } from "./stopHooks.js";
+import { GO_ON } from "./transcript.js";
+import { unlessAborted } from "./unlessAborted.js";
 
 export interface RunnerParts {
   readonly record: SessionRecord;
@@ -70,16 +71,6 @@ class Cancelled extends Error {
 
 function refused(message: string): AskOutcome {
   return { outcome: "refused", message };
-}
-
-/** Settles with `work`, or rejects as soon as the signal aborts. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** One open session: at most one task drives its turns, one after the other. */
@@ -460,31 +451,11 @@ export class Runner implements LiveSession {
     };
   }
 
-  /** Runs the Stop hooks until one blocks; gives what the model is to hear of it. */
   async #stopHooks(result: string, turn: string, signal: AbortSignal): Promise<string | undefined> {
     const { settings, workspace } = this.#parts;
     const { trusted, stopHooks } = settings();
     if (!trusted || workspace === undefined) return undefined;
-    for (const hook of stopHooks) {
-      const { facts } = this.#record;
-      const end = await runHook(hook, {
-        cwd: workspace.realRoot,
-        env: workspace.env,
-        input: {
-          session: this.id,
-          turn,
-          workspace: workspace.realRoot,
-          result,
-          changed: [...(facts.turn?.changed ?? [])],
-          blocked: (facts.turn?.blocks ?? 0) > 0,
-        },
-        signal,
-      });
-      signal.throwIfAborted();
-      await this.#record.append({ type: "hook_ended", turn, ...end });
-      if (end.exit !== 0) return hookVerdict(end);
-    }
-    return undefined;
+    return runStopHooks(stopHooks, { record: this.#record, workspace, turn, result, signal });
   }
 
   #emit(delta: Delta): void {
