@@ -138,6 +138,19 @@ function matches(file: string, old: string): Match[] {
   return all.sort((a, b) => a.start - b.start);
 }
 
+/** Where the first match begins a second time within itself, or -1: "aa" is in "aaa" twice. */
+function overlapOf(file: string, old: string, first: Match): number {
+  if (!old.includes("\n")) {
+    const second = file.indexOf(old, first.start + 1);
+    return second < first.end ? second : -1;
+  }
+  const flat = flatten(file);
+  const wanted = flatten(old).text;
+  const start = flatten(file.slice(0, first.start)).text.length;
+  const second = flat.text.indexOf(wanted, start + 1);
+  return second >= 0 && second < start + wanted.length ? second + below(flat.pairs, second) : -1;
+}
+
 /** The line endings of `text`, in order. */
 function endings(text: string): string[] {
   return text.match(/\r?\n/g) ?? [];
@@ -293,11 +306,9 @@ export function replaceBytes(
   const starts = found.map((match) => match.start);
   const lines = linesOf(file, starts);
   if (!all && found.length > 1) return foundMoreThanOnce(found.length, lines);
-  // "aa" is in "aaa" twice: which one is meant changes the result.
-  const second = file.indexOf(wanted, first.start + 1);
-  if (!all && second > first.start && second < first.end) {
-    return foundMoreThanOnce(2, linesOf(file, [first.start, second]));
-  }
+  const second = all ? -1 : overlapOf(file, wanted, first);
+  // Which one is meant changes the result.
+  if (second >= 0) return foundMoreThanOnce(2, linesOf(file, [first.start, second]));
   const result = rebuild(units, found, wanted, units.encode(next));
   if (result === undefined) {
     return new ToolError(
