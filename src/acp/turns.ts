@@ -124,13 +124,15 @@ export class Turns {
 
   #ending(event: EventOf<"turn_ended">): End {
     switch (event.reason) {
-      case "finished": {
+      case "finished":
+        return { stopReason: "end_turn" };
+      case "limit": {
+        // Of the limits that end a turn one has a name in the protocol: the answer was cut.
         const answer = this.live.events.findLast((one) => one.type === "model_answered");
-        const cut = answer?.type === "model_answered" && answer.stop === "length";
-        return { stopReason: cut ? "max_tokens" : "end_turn" };
+        const last = answer?.type === "model_answered" ? answer : undefined;
+        const cut = last?.stop === "length" && last.calls.length === 0;
+        return { stopReason: cut ? "max_tokens" : "max_turn_requests" };
       }
-      case "limit":
-        return { stopReason: "max_turn_requests" };
       case "cancelled":
       case "interrupted":
         return { stopReason: "cancelled" };
