@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { KILL_AFTER_MS } from "../limits.js";
 
 /** How often a group that was told to end is looked at. */
-const POLL_MS = 20;
+const POLL_MS = 30;
 /** How long after SIGKILL a process may take to be gone before the result stops waiting for it. */
 const GONE_MS = 1_000;
 
@@ -26,16 +26,28 @@ function parseStat(
   return { pid, group: Number(group), session: Number(session), dead };
 }
 
+/**
+ * `/proc` is memory, and is read in one go: a flood of output must not come between the look and
+ * the signal. Null for a process that is gone by now.
+ */
+function readProc<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
 /** Living processes of the session that `leader` started; null where there is no `/proc` to ask. */
-async function sessionMembers(leader: number): Promise<readonly Process[] | null> {
+function sessionMembers(leader: number): readonly Process[] | null {
   if (process.platform !== "linux") return null;
-  const names = await readdir("/proc").catch(() => []);
-  if (names.length === 0) return null;
+  const names = readProc(() => readdirSync("/proc"));
+  if (names === null) return null;
   const found: Process[] = [];
   for (const name of names) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
-    const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => null);
+    const stat = readProc(() => readFileSync(`/proc/${name}/stat`, "latin1"));
     const process = stat === null ? null : parseStat(pid, stat);
     if (process !== null && process.session === leader && !process.dead) found.push(process);
   }
@@ -57,22 +69,22 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
  * groups a shell with job control or `timeout` made of its own; elsewhere the leader's group.
  * False: there was nobody left.
  */
-async function signalAll(leader: number, signal: NodeJS.Signals): Promise<boolean> {
-  const members = await sessionMembers(leader);
+function signalAll(leader: number, signal: NodeJS.Signals): boolean {
+  const members = sessionMembers(leader);
   if (members === null) return signalGroup(leader, signal);
   for (const group of new Set(members.map((member) => member.group))) signalGroup(group, signal);
   return members.length > 0;
 }
 
-async function anyoneLeft(leader: number): Promise<boolean> {
-  const members = await sessionMembers(leader);
+function anyoneLeft(leader: number): boolean {
+  const members = sessionMembers(leader);
   return members === null ? signalGroup(leader, 0) : members.length > 0;
 }
 
 async function goneWithin(leader: number, ms: number): Promise<boolean> {
   const end = performance.now() + ms;
   for (;;) {
-    if (!(await anyoneLeft(leader))) return true;
+    if (!anyoneLeft(leader)) return true;
     if (performance.now() >= end) return false;
     await delay(POLL_MS);
   }
@@ -100,11 +112,11 @@ export async function endProcessGroup(leader: number): Promise<boolean> {
     await taskkill(leader);
     return true;
   }
-  if (!(await signalAll(leader, "SIGTERM"))) return true;
+  if (!signalAll(leader, "SIGTERM")) return true;
   if (await goneWithin(leader, KILL_AFTER_MS)) return true;
   const end = performance.now() + GONE_MS;
   // Again and again, since a process may fork between the look and the signal.
-  while (await signalAll(leader, "SIGKILL")) {
+  while (signalAll(leader, "SIGKILL")) {
     if (performance.now() >= end) return false;
     await delay(POLL_MS);
   }
