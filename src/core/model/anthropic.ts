@@ -14,7 +14,7 @@ import {
 import { type AnthropicConfig, type Server, serverOf } from "./config.js";
 import { chatError, faultIn, faultOf, isRecord } from "./errors.js";
 import { brokenStream, Exchange } from "./exchange.js";
-import { estimateTokens, usedIds } from "./request.js";
+import { estimateUsage, usedIds } from "./request.js";
 
 /** Anthropic's window where nothing else is known, in tokens. */
 const ANTHROPIC_CONTEXT_TOKENS = 200_000;
@@ -258,7 +258,7 @@ class Reading {
     return {
       text,
       calls,
-      usage: this.tokens(text, reasoning),
+      usage: this.tokens() ?? estimateUsage(this.request, text, reasoning, calls),
       stop: cut ? "length" : "end",
       ...(reasoning === "" ? {} : { reasoning }),
       ...(memory === undefined ? {} : { extra: { provider: "anthropic", data: memory } }),
@@ -287,12 +287,10 @@ class Reading {
     return thought ? { model: this.model, blocks: kept } : undefined;
   }
 
-  private tokens(text: string, reasoning: string): Usage {
+  private tokens(): Usage | undefined {
     const { usage } = this;
     if (typeof usage?.output_tokens !== "number" || typeof usage.input_tokens !== "number") {
-      const { system, tools, messages } = this.request;
-      const input = estimateTokens(system, JSON.stringify(tools), JSON.stringify(messages));
-      return { input, output: estimateTokens(text, reasoning), estimated: true };
+      return undefined;
     }
     const cached = usage.cache_read_input_tokens ?? 0;
     const input = usage.input_tokens + cached + (usage.cache_creation_input_tokens ?? 0);

@@ -3,7 +3,7 @@ import { freshId } from "./assemble.js";
 import type { ChatAnswer, ChatClient, ChatRequest, SendOptions } from "./chatClient.js";
 import type { DemoConfig } from "./config.js";
 import { demoSaid, demoStep } from "./demoTour.js";
-import { estimateTokens, usedIds } from "./request.js";
+import { estimateUsage, usedIds } from "./request.js";
 import { wait } from "./retry.js";
 
 /** Between two words of the demo, in milliseconds. */
@@ -44,11 +44,7 @@ export class DemoClient implements ChatClient {
       text: step.text,
       calls,
       stop: "end",
-      usage: {
-        input: estimateTokens(request.system, JSON.stringify(request.messages)),
-        output: estimateTokens(step.text, JSON.stringify(calls)),
-        estimated: true,
-      },
+      usage: estimateUsage(request, step.text, "", calls),
     };
   }
 }

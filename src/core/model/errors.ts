@@ -120,6 +120,10 @@ const BUSY =
 function kindOf(fault: ServerFault): { kind: ChatErrorKind; retry: boolean } {
   const { status } = fault;
   const words = `${fault.code ?? ""} ${fault.type ?? ""} ${fault.message ?? ""}`;
+  // A page is a proxy's or a login's: the model has not been asked yet.
+  if (fault.page === true && (status === undefined || (status < 500 && status !== 429))) {
+    return { kind: "connection", retry: false };
+  }
   if (status === 401 || status === 403) return { kind: "key", retry: false };
   if (status === 402) return { kind: "quota", retry: false };
   if (status === 413) return { kind: "context", retry: false };

@@ -14,7 +14,7 @@ import { chatError, faultIn, faultOf, isRecord } from "./errors.js";
 import { brokenStream, Exchange } from "./exchange.js";
 import { type OpenAiMemory, openaiBody, type WireQuirks } from "./openaiRequest.js";
 import { chunkSchema, contentOf, piecesOf, usageOf } from "./openaiWire.js";
-import { estimateTokens, usedIds } from "./request.js";
+import { estimateUsage, usedIds } from "./request.js";
 
 /**
  * Chat completions, for OpenAI and every server that speaks as it does: Azure, OpenRouter,
@@ -222,17 +222,11 @@ class Reading {
     return {
       text,
       calls,
-      usage: this.usage ?? this.estimate(text, reasoning),
+      usage: this.usage ?? estimateUsage(this.request, text, reasoning, calls),
       stop,
       ...(reasoning === "" ? {} : { reasoning }),
       ...(remembers ? { extra: { provider: "openai", data: memory } } : {}),
     };
-  }
-
-  private estimate(text: string, reasoning: string): Usage {
-    const { system, tools, messages } = this.request;
-    const input = estimateTokens(system, JSON.stringify(tools), JSON.stringify(messages));
-    return { input, output: estimateTokens(text, reasoning), estimated: true };
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Message, ModelCall } from "./chatClient.js";
+import type { ChatRequest, Message, ModelCall, Usage } from "./chatClient.js";
 
 /** One part of a transcript that any provider takes: a user's words, or an answer with all its results. */
 export type Step =
@@ -98,4 +98,19 @@ export function usedIds(messages: readonly Message[]): Set<string> {
 /** Tokens that a text has at most or so, where no provider says: four characters each. */
 export function estimateTokens(...texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
+}
+
+/** What a request and its answer have cost or so, where no provider says. */
+export function estimateUsage(
+  request: ChatRequest,
+  text: string,
+  reasoning: string,
+  calls: readonly ModelCall[],
+): Usage {
+  const { system, tools, messages } = request;
+  return {
+    input: estimateTokens(system, JSON.stringify(tools), JSON.stringify(messages)),
+    output: estimateTokens(text, reasoning, calls.length === 0 ? "" : JSON.stringify(calls)),
+    estimated: true,
+  };
 }
