@@ -45,7 +45,9 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
   ) {
     this.#subscriptions = [
       vscode.workspace.registerFileSystemProvider(PROPOSED, this, {
-        isReadonly: true,
+        isReadonly: new vscode.MarkdownString(
+          vscode.l10n.t("This is a proposal. Approve or deny it; it cannot be edited."),
+        ),
         isCaseSensitive: true,
       }),
       sessions.onDidChange(() => void this.#reconcile()),

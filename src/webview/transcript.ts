@@ -136,10 +136,14 @@ export class Transcript {
       case "hook_ended":
         this.#push(event.seq, { kind: "hook", event });
         return;
-      case "result":
+      case "result": {
         this.#dropLive();
+        // An answer without calls is the result itself: its words are there already.
+        const last = this.items.at(-1);
+        if (last?.kind === "answer" && last.text === event.text) return;
         this.#push(event.seq, { kind: "result", text: event.text, cut: event.cut === true });
         return;
+      }
       case "turn_ended":
         this.#dropLive();
         this.#push(event.seq, { kind: "end", event });
