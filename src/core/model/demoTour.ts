@@ -22,9 +22,14 @@ export interface DemoPlace {
 const OUTSIDE = "Read a file outside the folder";
 const FINISH = "Finish the tour";
 
-/** The calls and results since the user's last message. */
+/** Words that go on with a turn and do not begin another: of the user, and of a Stop hook. */
+const GOES_ON = /^(go on\b|continue\b|the stop hook ")/i;
+
+/** The calls and results since the ask that began the tour. */
 export function demoSaid(messages: readonly Message[]): DemoCall[] {
-  const from = messages.findLastIndex(({ role }) => role === "user");
+  const from = messages.findLastIndex(
+    (message) => message.role === "user" && !GOES_ON.test(message.text),
+  );
   const turn = messages.slice(from + 1);
   const results = new Map(
     turn.flatMap((message) => (message.role === "tool" ? [[message.call, message] as const] : [])),
@@ -151,7 +156,7 @@ function ending(said: readonly DemoCall[]): string {
   const left =
     written === undefined
       ? "Nothing was changed in your folder."
-      : `\`${String(written.args.path)}\` is left in your folder; delete it, or use “Undo Turn…”.`;
+      : `\`${String(written.args.path)}\` is left in your folder; delete it when you like.`;
   return `The demo is over. ${left} To work with a real model, use “Select Model…”.`;
 }
 
@@ -170,8 +175,10 @@ function filesIn(listing: string): string[] {
     const entry = line.trim().replace(/^[-*]\s+/, "");
     // A name with an escape in it is not the name on disk.
     if (entry.includes(" -> ") || entry.includes("\\")) return [];
-    const name = KNOWN.exec(entry)?.[1];
-    return name === undefined || name.includes("/") ? [] : [name];
+    const sized = /^(.*) \(\d+ bytes?\)$/.exec(entry)?.[1];
+    const name = KNOWN.exec(sized ?? entry)?.[1];
+    const whole = sized === undefined || name === sized;
+    return name === undefined || !whole || name.includes("/") ? [] : [name];
   });
 }
 
