@@ -68,11 +68,11 @@ export async function findRipgrep(places: RipgrepPlaces): Promise<string | ToolE
   if (places.setting !== undefined && places.setting !== "") {
     if (await runnable(places.setting)) return path.resolve(places.setting);
     return new ToolError(
-      `grep needs ripgrep, and the setting for its path names ${places.setting}, which is no program. Ask the user to correct or clear that setting; until then list_dir and read_file serve.`,
+      `grep needs ripgrep, and the setting countersign.ripgrep.path names ${places.setting}, which is no program. Ask the user to correct or clear it; until then list_dir and read_file serve.`,
     );
   }
   for (const file of ripgrepCandidates(places)) if (await runnable(file)) return file;
   return new ToolError(
-    "grep needs ripgrep, and it was found neither in this package nor in the editor. Ask the user to install ripgrep and to name its path in the settings; until then list_dir and read_file serve.",
+    "grep needs ripgrep, and it was found neither in this package nor in the editor. Ask the user to install ripgrep and to name its path in the setting countersign.ripgrep.path; until then list_dir and read_file serve.",
   );
 }

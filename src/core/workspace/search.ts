@@ -280,7 +280,7 @@ export async function searchFiles(
     if (found.cancelled) return new ToolError("The search was cancelled.");
     if (found.failed !== undefined) {
       return new ToolError(
-        `ripgrep could not be started: ${found.failed.message}. Ask the user to check the setting for its path.`,
+        `ripgrep could not be started: ${found.failed.message}. Ask the user to check the setting countersign.ripgrep.path.`,
       );
     }
     if (!found.searched) {

@@ -7,11 +7,15 @@ import { findRipgrep } from "../../../src/core/workspace/ripgrep.js";
 import type { LocatedPath, Workspace } from "../../../src/core/workspace/types.js";
 import { openWorkspace } from "../../../src/core/workspace/workspace.js";
 
+/** Kept from before a test pretends to be elsewhere. */
+const { platform } = process;
+
 /** A workspace on the folder `root`, with the ripgrep of this project. */
 export function workspaceOn(root: string): Promise<Workspace> {
   return openWorkspace({
     root,
-    ripgrep: () => findRipgrep({ packaged: path.resolve(import.meta.dirname, "../../..") }),
+    ripgrep: () =>
+      findRipgrep({ packaged: path.resolve(import.meta.dirname, "../../.."), platform }),
     env: cleanEnvironment(process.env),
     unsaved: () => new Set(),
   });

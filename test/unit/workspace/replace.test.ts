@@ -228,6 +228,8 @@ describe("a replacement and its inverse", () => {
           const made = replaceBytes(file, old, next, false);
           // Found twice, identical: an error is right, and tested above.
           fc.pre(!(made instanceof ToolError));
+          // A CR before a line feed that is written there becomes one line ending with it.
+          fc.pre(!(head.at(-1) === 13 && /^\n/.test(next)));
           // Only where each line ending has one that it takes after can it be told on the way back.
           fc.pre(next.split("\n").length === old.split("\n").length && !/\r/.test(old + next));
           const back = replaceBytes(made.bytes, next, old, false);
