@@ -63,7 +63,10 @@ class Slot {
   endsBefore(piece: CallPiece): boolean {
     if (piece.name === undefined || piece.name === "" || this.name === "") return false;
     if (this.pieces.length === 0) return joinsNot(this.name, piece.name);
-    return this.end.whole && (piece.name !== this.name || (piece.args ?? "") !== "");
+    if (!this.end.whole) return false;
+    // A last piece may repeat id and name and hold nothing; one that has neither id nor index begins.
+    const anonymous = (piece.id ?? "") === "" && piece.index === undefined;
+    return anonymous || piece.name !== this.name || (piece.args ?? "") !== "";
   }
 
   get empty(): boolean {
