@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { number } from "./format.js";
+import { diffLines, number } from "./format.js";
 import { Pre, useFold } from "./parts.js";
 import { t } from "./texts.js";
 
@@ -10,8 +10,7 @@ const LINE_CHARS = 2_000;
 
 /** A unified diff. The marks are text, so that colour is not the only difference. */
 export function Diff(props: { id: string; diff: string; cut: boolean }): VNode {
-  const lines = props.diff.replace(/\n$/, "").split("\n");
-  const body = lines.filter((line) => !line.startsWith("--- ") && !line.startsWith("+++ "));
+  const body = diffLines(props.diff);
   const [all, toggle] = useFold(`diff:${props.id}`, false);
   const shown = all ? body : body.slice(0, FOLDED);
   return (

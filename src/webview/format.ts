@@ -37,3 +37,11 @@ export function isPlainArgv(argv: readonly string[]): boolean {
     argv.join(" ").length <= 200
   );
 }
+
+/**
+ * The lines of a card's diff, every one of them: a card's diff has no file headers, so a line
+ * that starts with `--- ` or `+++ ` is a change and must never be hidden.
+ */
+export function diffLines(diff: string): string[] {
+  return diff.replace(/\n$/, "").split("\n");
+}
