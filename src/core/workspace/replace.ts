@@ -1,4 +1,5 @@
 import { WRITE_BYTES } from "../limits.js";
+import { indexesOf } from "./find.js";
 import { hasLoneSurrogate } from "./show.js";
 import { type Place, placesLike } from "./similar.js";
 import { ToolError } from "./types.js";
@@ -103,18 +104,12 @@ function below(pairs: readonly number[], index: number): number {
   return low;
 }
 
-function everyIndex(text: string, old: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + old.length)) found.push(at);
-  return found;
-}
-
 /** Places where `old` is found with its LFs standing for LF or CRLF; a CRLF in `old` is only a CRLF. */
 function looseMatches(file: string, old: string): Match[] {
   const flatFile = flatten(file);
   const flatOld = flatten(old);
   const origin = (index: number) => index + below(flatFile.pairs, index);
-  return everyIndex(flatFile.text, flatOld.text)
+  return indexesOf(flatFile.text, flatOld.text)
     .filter((at) =>
       flatOld.pairs.every((pair) => {
         const index = at + pair;
@@ -127,7 +122,7 @@ function looseMatches(file: string, old: string): Match[] {
 /** Every place, in order and without overlaps. */
 function matches(file: string, old: string): Match[] {
   const loose = old.includes("\n") ? looseMatches(file, old) : [];
-  const exact = everyIndex(file, old).map((at) => ({ start: at, end: at + old.length }));
+  const exact = indexesOf(file, old).map((at) => ({ start: at, end: at + old.length }));
   const all = [...loose];
   let index = 0;
   for (const match of exact) {
@@ -140,15 +135,14 @@ function matches(file: string, old: string): Match[] {
 
 /** Where the first match begins a second time within itself, or -1: "aa" is in "aaa" twice. */
 function overlapOf(file: string, old: string, first: Match): number {
-  if (!old.includes("\n")) {
-    const second = file.indexOf(old, first.start + 1);
-    return second < first.end ? second : -1;
-  }
-  const flat = flatten(file);
-  const wanted = flatten(old).text;
-  const start = flatten(file.slice(0, first.start)).text.length;
-  const second = flat.text.indexOf(wanted, start + 1);
-  return second >= 0 && second < start + wanted.length ? second + below(flat.pairs, second) : -1;
+  // Whatever begins again within the match ends within one more length of it.
+  const near = file.slice(first.start, first.end + (first.end - first.start));
+  const flat = flatten(near);
+  const loose = old.includes("\n");
+  const [, second] = indexesOf(loose ? flat.text : near, loose ? flatten(old).text : old, true);
+  if (second === undefined) return -1;
+  const at = first.start + (loose ? second + below(flat.pairs, second) : second);
+  return at < first.end ? at : -1;
 }
 
 /** The line endings of `text`, in order. */

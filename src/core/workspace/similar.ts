@@ -1,3 +1,5 @@
+import { indexesOf, occurrences } from "./find.js";
+
 /** A place in a file, as it is there. */
 export interface Place {
   /** From 1. */
@@ -13,14 +15,31 @@ function squeeze(line: string): string {
   return line.replace(/\s+/g, " ").trim();
 }
 
-function fits(lines: readonly string[], at: number, wanted: readonly string[]): boolean {
-  const last = wanted.length - 1;
-  return wanted.every((text, index) => {
-    const line = lines[at + index] ?? "";
-    if (last === 0) return line.includes(text);
-    if (index === 0) return line.endsWith(text);
-    return index === last ? line.startsWith(text) : line === text;
-  });
+/** The indexes of lines from which on `wanted` fits: whole lines, but for its first and last one. */
+function* fitting(lines: readonly string[], wanted: readonly string[]): Generator<number> {
+  const [first = "", ...others] = wanted;
+  const last = others.pop();
+  if (last === undefined) {
+    for (const [at, line] of lines.entries()) if (indexesOf(line, first).length > 0) yield at;
+    return;
+  }
+  const fits = (at: number) =>
+    lines[at]?.endsWith(first) === true && lines[at + others.length + 1]?.startsWith(last) === true;
+  if (others.length === 0) {
+    for (let at = 0; at + 1 < lines.length; at++) if (fits(at)) yield at;
+    return;
+  }
+  // Lines as numbers: equal lines have equal numbers, so that each is compared once.
+  const numbers = new Map<string, number>();
+  const numbered = (all: readonly string[]) =>
+    Int32Array.from(all, (line) => {
+      const number = numbers.get(line) ?? numbers.size;
+      numbers.set(line, number);
+      return number;
+    });
+  for (const at of occurrences(numbered(lines), numbered(others))) {
+    if (at > 0 && fits(at - 1)) yield at - 1;
+  }
 }
 
 /** One line as it is in the file, and what ends it. */
@@ -59,10 +78,10 @@ export function placesLike(file: string, old: string): Place[] {
   const raw = linesOf(file);
   const lines = raw.map((line) => squeeze(line.text));
   const places: Place[] = [];
-  for (let at = 0; at + wanted.length <= lines.length && places.length < PLACES; at++) {
-    if (!fits(lines, at, wanted)) continue;
+  for (const at of fitting(lines, wanted)) {
     const here = raw.slice(at, at + wanted.length);
     places.push({ line: here[0]?.number ?? 1, text: shown(here) });
+    if (places.length === PLACES) break;
   }
   return places;
 }
