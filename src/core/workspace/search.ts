@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { type FileHandle, lstat, realpath } from "node:fs/promises";
 import path from "node:path";
 import { GREP_MATCHES, GREP_TIMEOUT_MS } from "../limits.js";
 import { nameOf } from "./faults.js";
-import { type Hit, HitReader } from "./hits.js";
-import { LineSplitter } from "./lines.js";
+import type { Hit } from "./hits.js";
 import { isWithin } from "./names.js";
 import { heldPath, isAt, type Moments, openChecked } from "./open.js";
 import type { Permit } from "./permit.js";
+import { type Found, ripgrepArguments, type SearchOptions, searchUntil } from "./ripgrepRun.js";
 import { showLine, showNameBytes } from "./show.js";
 import {
   FileChanged,
@@ -17,117 +16,10 @@ import {
   type Workspace,
 } from "./types.js";
 
-export interface SearchOptions {
-  readonly pattern: string;
-  /** A glob relative to the directory that is searched. */
-  readonly glob?: string | undefined;
-  readonly literal?: boolean | undefined;
-  readonly ignoreCase?: boolean | undefined;
-  /** Ignored and hidden files too. */
-  readonly all?: boolean | undefined;
-}
+export type { SearchOptions } from "./ripgrepRun.js";
 
-/** A line of ripgrep's output over this many bytes is told of, not shown. */
-const LINE_BYTES = 8 * 1024 * 1024;
-/** Bytes kept of what ripgrep complains of, and paths named. */
-const COMPLAINT_BYTES = 16 * 1024;
+/** Paths named that could not be read. */
 const COMPLAINTS = 20;
-
-/** ripgrep's arguments. Each value is joined to its flag, so that none is ever taken for a flag. */
-export function ripgrepArguments(options: SearchOptions, target: string): string[] {
-  const flags = [
-    "--json",
-    "--no-config",
-    "--no-follow",
-    "--no-mmap",
-    "--crlf",
-    "--no-ignore-messages",
-  ];
-  flags.push(options.ignoreCase === true ? "--ignore-case" : "--case-sensitive");
-  if (options.literal === true) flags.push("--fixed-strings");
-  if (options.all === true) flags.push("--no-ignore", "--hidden");
-  if (options.glob !== undefined) flags.push(`--glob=${options.glob}`);
-  // After every other glob, so that none brings it back.
-  flags.push("--iglob=!.git");
-  return [...flags, `--regexp=${options.pattern}`, "--", target];
-}
-
-interface Found {
-  readonly hits: Hit[];
-  readonly more: boolean;
-  readonly timedOut: boolean;
-  readonly cancelled: boolean;
-  readonly complaints: string;
-  /** False where ripgrep refused to search at all (a broken pattern). */
-  readonly searched: boolean;
-  readonly failed: Error | undefined;
-}
-
-/** Runs ripgrep until it ends, has `GREP_MATCHES` matches and one more, or its time is up. */
-function searchUntil(
-  program: string,
-  args: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; timeoutMs: number },
-): Promise<Found> {
-  return new Promise((resolve) => {
-    const hits: Hit[] = [];
-    const reader = new HitReader();
-    let [more, timedOut, cancelled] = [false, false, false];
-    let complaints = "";
-    let failed: Error | undefined;
-    let child: ChildProcess | undefined;
-    const stop = () => child?.kill("SIGKILL");
-    const timer = setTimeout(() => {
-      timedOut = true;
-      stop();
-    }, options.timeoutMs);
-    const onAbort = () => {
-      cancelled = true;
-      stop();
-    };
-    const finish = () => {
-      clearTimeout(timer);
-      options.signal.removeEventListener("abort", onAbort);
-      const searched = reader.searched || more || timedOut;
-      resolve({ hits, more, timedOut, cancelled, complaints, searched, failed });
-    };
-    const lines = new LineSplitter(LINE_BYTES, (line, rest) => {
-      if (more) return;
-      const hit = reader.read(line, rest);
-      if (hit === undefined) return;
-      if (hits.length < GREP_MATCHES) hits.push(hit);
-      else {
-        more = true;
-        stop();
-      }
-    });
-    try {
-      child = spawn(program, args, {
-        cwd: options.cwd,
-        env: options.env,
-        stdio: ["ignore", "pipe", "pipe"],
-        windowsHide: true,
-      });
-    } catch (error) {
-      failed = error as Error;
-      finish();
-      return;
-    }
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (!more) lines.add(chunk);
-    });
-    child.stderr?.on("data", (chunk: Buffer) => {
-      if (complaints.length < COMPLAINT_BYTES) complaints += chunk.toString("utf8");
-    });
-    child.once("error", (error) => {
-      failed = error;
-      finish();
-    });
-    child.once("close", finish);
-    options.signal.addEventListener("abort", onAbort, { once: true });
-    if (options.signal.aborted) onAbort();
-  });
-}
 
 /** What is searched, held open so that it stays what was resolved while ripgrep runs. */
 interface Target {
