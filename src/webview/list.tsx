@@ -123,7 +123,8 @@ export class List extends Component<
     this.#pin = { key: row.key, offset: -8 };
     if (card) {
       store.reveal = undefined;
-      card.focus({ preventScroll: true });
+      // After VS Code has given the page the focus, which puts it where it was before.
+      requestAnimationFrame(() => card.focus({ preventScroll: true }));
     }
     this.setState({ stuck: false });
   }

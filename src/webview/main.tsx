@@ -72,15 +72,20 @@ function raised(card: Approval) {
 }
 
 window.addEventListener("message", (message) => store.receive(message.data));
-let pressed = false;
-window.addEventListener("pointerdown", () => {
-  pressed = true;
-});
+let used = false;
+for (const kind of ["pointerdown", "keydown"] as const)
+  window.addEventListener(
+    kind,
+    () => {
+      used = true;
+    },
+    true,
+  );
 window.addEventListener("focus", () => {
   post({ type: "focus", on: true });
-  // Someone who came by the keyboard for the first time came to write.
-  if (!pressed) requestAnimationFrame(() => document.querySelector("textarea")?.focus());
-  pressed = true;
+  // Someone who comes by the keyboard for the first time comes to write.
+  if (!used) requestAnimationFrame(() => document.querySelector("textarea")?.focus());
+  used = true;
 });
 window.addEventListener("blur", () => post({ type: "focus", on: false }));
 
