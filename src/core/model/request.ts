@@ -42,8 +42,7 @@ export function stepsOf(messages: readonly Message[]): Step[] {
       steps.push({ kind: "user", text: blank(message.text) ? EMPTY_ASK : message.text });
     } else if (message.role === "assistant") {
       if (steps.length === 0) steps.push({ kind: "user", text: "(earlier messages are left out)" });
-      const calls = message.calls.filter((call) => !seen.has(call.call));
-      for (const call of calls) seen.add(call.call);
+      const calls = message.calls.filter(({ call }) => !seen.has(call) && seen.add(call));
       steps.push({
         kind: "answer",
         message: { ...message, calls },
