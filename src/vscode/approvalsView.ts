@@ -24,11 +24,10 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     view.webview.onDidReceiveMessage((raw: unknown) => {
       const message = parseFromPanel(raw);
       if (!message) return;
-      if (message.type === "ready") {
-        this.#sent = "";
-        this.#send();
-      } else void this.act(message);
+      if (message.type === "ready") this.#sendAnew();
+      else void this.act(message);
     });
+    view.onDidChangeVisibility(() => this.#sendAnew());
     view.onDidDispose(() => {
       if (this.#view === view) this.#view = undefined;
     });
@@ -38,6 +37,12 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
 
   dispose(): void {
     this.#subscription.dispose();
+  }
+
+  /** Sends even what was sent before: a message to a hidden page is lost. */
+  #sendAnew(): void {
+    this.#sent = "";
+    this.#send();
   }
 
   #send(): void {

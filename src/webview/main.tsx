@@ -91,4 +91,14 @@ window.addEventListener("blur", () => post({ type: "focus", on: false }));
 
 const root = document.getElementById("root");
 if (root) render(<App />, root);
-post({ type: "ready" });
+
+/** How long a page waits for what it shows before it asks again, in milliseconds. */
+const ASK_AGAIN_MS = 500;
+
+/** Asks for what there is to show, until it is there: a message to or from a page that comes up may be lost. */
+function askForAll(): void {
+  if (store.status || store.approvals) return;
+  post({ type: "ready" });
+  setTimeout(askForAll, ASK_AGAIN_MS);
+}
+askForAll();
