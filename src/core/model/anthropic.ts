@@ -67,7 +67,8 @@ export class AnthropicClient implements ChatClient {
         fetch: exchange.fetch,
       });
       const body = anthropicBody(request, this.config, this.autoCache);
-      const response = await sdk.messages.create(body).asResponse();
+      // Not `messages.create`, which writes notices about models to the console.
+      const response = await sdk.post("/v1/messages", { body, stream: true }).asResponse();
       for await (const event of exchange.events(response, () => reading.delivered)) {
         reading.take(event.data, event.event);
       }

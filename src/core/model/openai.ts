@@ -37,13 +37,16 @@ export class OpenAiClient implements ChatClient {
   }
 
   async send(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
+    const refused = new Set<keyof WireQuirks>();
     for (;;) {
       try {
         return await this.attempt(request, options);
       } catch (error) {
-        const other = this.otherQuirks(error);
-        if (other === undefined) throw error;
-        this.quirks = other;
+        const field = this.refusedField(error);
+        // Once for each field: a server that refuses both ways has something else to say.
+        if (field === undefined || refused.has(field)) throw error;
+        refused.add(field);
+        this.quirks = this.otherQuirks(field);
       }
     }
   }
@@ -89,20 +92,19 @@ export class OpenAiClient implements ChatClient {
     return { ...headers, ...this.config.headers };
   }
 
-  /** Servers that refuse one of two fields get the request once more without it, or as they name it. */
-  private otherQuirks(error: unknown): WireQuirks | undefined {
+  /** The field that an error is about, where the request can do without it or name it otherwise. */
+  private refusedField(error: unknown): keyof WireQuirks | undefined {
     if (!(error instanceof ChatError) || error.kind !== "request") return undefined;
+    if (this.quirks.usage && /stream_options|include_usage/.test(error.message)) return "usage";
+    const limited = this.config.maxTokens !== undefined;
+    return limited && /max_(completion_)?tokens/.test(error.message) ? "maxTokens" : undefined;
+  }
+
+  private otherQuirks(field: keyof WireQuirks): WireQuirks {
     const { quirks } = this;
-    if (quirks.usage && /stream_options|include_usage/.test(error.message)) {
-      return { ...quirks, usage: false };
-    }
-    if (quirks.maxTokens === "max_tokens" && /max_completion_tokens/.test(error.message)) {
-      return { ...quirks, maxTokens: "max_completion_tokens" };
-    }
-    if (quirks.maxTokens !== "max_tokens" && /max_completion_tokens/.test(error.message)) {
-      return { ...quirks, maxTokens: "max_tokens" };
-    }
-    return undefined;
+    if (field === "usage") return { ...quirks, usage: false };
+    const named = quirks.maxTokens === "max_tokens";
+    return { ...quirks, maxTokens: named ? "max_completion_tokens" : "max_tokens" };
   }
 }
 
