@@ -83,15 +83,15 @@ export class CardFiles implements vscode.Disposable {
       }
     for (const file of wanted)
       if (!this.#watchers.has(file)) this.#watchers.set(file, this.#watch(file));
-    // The editor may hold the file of a new card with unsaved changes already: it is to say so.
+    // The core tells of what becomes unsaved; what was so when the card went up is told from here.
     const before = this.#cards;
     this.#cards = new Set(open.map(({ card }) => card.card));
     const held = unsaved();
-    const fresh = open.flatMap(({ card }) => {
+    for (const { opened, card } of open) {
       const { path: file } = card.event;
-      return !before.has(card.card) && file !== undefined && held.has(file) ? [file] : [];
-    });
-    if (fresh.length > 0) this.core.filesChanged(fresh);
+      if (!before.has(card.card) && file !== undefined && held.has(file))
+        this.sessions.markUnsaved(opened, card.card);
+    }
   }
 
   #watch(file: string): vscode.Disposable {

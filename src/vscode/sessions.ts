@@ -100,6 +100,11 @@ export class Sessions implements vscode.Disposable {
     return directory;
   }
 
+  /** The editor holds the file of a card that has just come up with unsaved changes. */
+  markUnsaved(opened: Opened, card: string): void {
+    this.#told(opened, { type: "card_changed", card, changed: false, unsaved: true });
+  }
+
   dispose(): void {
     for (const subscriptions of this.#subscriptions.values())
       for (const subscription of subscriptions) subscription.dispose();
@@ -115,6 +120,12 @@ export class Sessions implements vscode.Disposable {
     this.#shownChanged.fire();
     this.#changed.fire();
     await this.memento.update(memory.shown, opened?.live.id);
+  }
+
+  #told(opened: Opened, delta: Delta): void {
+    opened.tracker.delta(delta);
+    this.#delta.fire({ opened, delta });
+    if (delta.type === "state" || delta.type === "card_changed") this.#changed.fire();
   }
 
   async #adopt(live: LiveSession): Promise<Opened> {
@@ -133,11 +144,7 @@ export class Sessions implements vscode.Disposable {
         this.#event.fire({ opened, event });
         this.#changed.fire();
       }),
-      live.onDelta((delta) => {
-        opened.tracker.delta(delta);
-        this.#delta.fire({ opened, delta });
-        if (delta.type === "state" || delta.type === "card_changed") this.#changed.fire();
-      }),
+      live.onDelta((delta) => this.#told(opened, delta)),
     ]);
     return opened;
   }

@@ -74,6 +74,8 @@ export class Transcript {
   readonly cards = new Map<string, CardItem>();
   readonly #calls = new Map<string, { call: CallItem; item: Item }>();
   readonly #cardRows = new Map<string, Item>();
+  /** Marks on cards that are on their way: a card is open before it is in the log. */
+  readonly #early = new Map<string, { changed: boolean; unsaved: boolean }>();
   #live: Item | undefined;
 
   constructor(events: readonly ViewEvent[] = []) {
@@ -188,7 +190,13 @@ export class Transcript {
         return;
       case "card_changed": {
         const card = this.cards.get(delta.card);
-        if (!card) return;
+        if (!card) {
+          this.#early.set(delta.card, {
+            changed: delta.changed !== false,
+            unsaved: delta.unsaved,
+          });
+          return;
+        }
         card.changed = delta.changed !== false;
         card.unsaved = delta.unsaved;
         this.#touch(card.event.call, () => {});
@@ -292,7 +300,8 @@ export class Transcript {
   }
 
   #raised(event: ViewEvent & { type: "card_raised" }): void {
-    const card: CardItem = { event, state: "open", changed: false, unsaved: false };
+    const marks = this.#early.get(event.card) ?? { changed: false, unsaved: false };
+    const card: CardItem = { event, state: "open", ...marks };
     const replaced = event.replaces === undefined ? undefined : this.cards.get(event.replaces);
     if (replaced?.state === "open") replaced.state = "withdrawn";
     this.cards.set(event.card, card);
