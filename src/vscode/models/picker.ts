@@ -22,6 +22,12 @@ export interface PickerParts extends ProviderParts {
 
 type Item = vscode.QuickPickItem & { readonly pick?: () => Promise<Choice | undefined> };
 
+/** What was found of a provider, or an item that says what to do to have it found. */
+interface Found {
+  readonly found: readonly Item[];
+  readonly missing: readonly Item[];
+}
+
 /** “Select Model…”. Undefined where the user left it. */
 export async function pickModel(parts: PickerParts): Promise<Choice | undefined> {
   const settings = readModelSettings();
@@ -45,7 +51,14 @@ export async function pickModel(parts: PickerParts): Promise<Choice | undefined>
   const looking = Promise.all([languageModelItems(), ollamaItems(settings.ollamaUrl)]).then(
     ([models, ollama]) => {
       if (!open) return;
-      quickPick.items = [...models, ...ollama, ...serverItems(parts), ...demoItems()];
+      const missing = [...models.missing, ...ollama.missing];
+      quickPick.items = [
+        ...models.found,
+        ...ollama.found,
+        ...serverItems(parts),
+        ...demoItems(),
+        ...(missing.length === 0 ? [] : [separator(vscode.l10n.t("Not found")), ...missing]),
+      ];
       quickPick.busy = false;
     },
   );
@@ -64,7 +77,7 @@ function separator(label: string): Item {
   return { label, kind: vscode.QuickPickItemKind.Separator };
 }
 
-async function languageModelItems(): Promise<Item[]> {
+async function languageModelItems(): Promise<Found> {
   let models: vscode.LanguageModelChat[] = [];
   try {
     models = await vscode.lm.selectChatModels();
@@ -72,52 +85,36 @@ async function languageModelItems(): Promise<Item[]> {
     // None, then; what to do about it is in the item below.
   }
   if (models.length === 0) {
-    return [
-      separator(vscode.l10n.t("VS Code")),
-      {
-        label: vscode.l10n.t("No VS Code language models"),
-        detail: vscode.l10n.t("Sign in to a provider (GitHub Copilot, say) to see its models here"),
-        pick: async () => undefined,
-      },
-    ];
+    const label = vscode.l10n.t("No VS Code language models");
+    const detail = vscode.l10n.t(
+      "Sign in to a provider (GitHub Copilot, say) to see its models here",
+    );
+    return { found: [], missing: [{ label, detail }] };
   }
-  return [
-    separator(vscode.l10n.t("VS Code")),
-    ...models.map(
-      (model): Item => ({
-        label: model.name,
-        description: model.vendor,
-        detail: vscode.l10n.t("Signed in through VS Code; needs no key"),
-        pick: async () => ({ kind: "vscode", id: model.id }),
-      }),
-    ),
-  ];
+  const items = models.map(
+    (model): Item => ({
+      label: model.name,
+      description: model.vendor,
+      detail: vscode.l10n.t("Signed in through VS Code; needs no key"),
+      pick: async () => ({ kind: "vscode", id: model.id }),
+    }),
+  );
+  return { found: [separator("VS Code"), ...items], missing: [] };
 }
 
-async function ollamaItems(url: string): Promise<Item[]> {
+async function ollamaItems(url: string): Promise<Found> {
   const ollama = await findOllama({ url });
-  const group = separator("Ollama");
   if (ollama === undefined) {
-    return [
-      group,
-      {
-        label: vscode.l10n.t("Ollama does not answer"),
-        detail: vscode.l10n.t("Start it on this machine; it is looked for at {0}", url),
-        pick: async () => undefined,
-      },
-    ];
+    const label = vscode.l10n.t("Ollama does not answer");
+    const detail = vscode.l10n.t("Start it on this machine; it is looked for at {0}", url);
+    return { found: [], missing: [{ label, detail }] };
   }
   if (ollama.models.length === 0) {
-    return [
-      group,
-      {
-        label: vscode.l10n.t("Ollama has no models"),
-        detail: vscode.l10n.t("Pull one that can use tools with `ollama pull`"),
-        pick: async () => undefined,
-      },
-    ];
+    const label = vscode.l10n.t("Ollama has no models");
+    const detail = vscode.l10n.t("Pull one that can use tools with `ollama pull`");
+    return { found: [], missing: [{ label, detail }] };
   }
-  return [group, ...ollama.models.map(ollamaItem)];
+  return { found: [separator("Ollama"), ...ollama.models.map(ollamaItem)], missing: [] };
 }
 
 function ollamaItem(model: OllamaModel): Item {
