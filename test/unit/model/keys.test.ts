@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
+import { createCore } from "../../../src/core/core.js";
 import { ChatError } from "../../../src/core/model/chatClient.js";
 import type { ModelConfig } from "../../../src/core/model/config.js";
 import { scrub } from "../../../src/core/model/errors.js";
 import { createClient } from "../../../src/core/model/index.js";
 import { listModels } from "../../../src/core/model/list.js";
+import { ToolError } from "../../../src/core/workspace/types.js";
 import { playRecordings, recording, recordingNames } from "../../support/recordings.js";
 import { startScriptedModel } from "../../support/scriptedModel.js";
 import { ask } from "./ask.js";
@@ -18,7 +23,13 @@ const providers = ["openai", "anthropic"] as const;
 
 function assertClean(value: unknown): void {
   const seen = [
-    inspect(value, { depth: 12, showHidden: true, getters: true }),
+    inspect(value, {
+      depth: 12,
+      showHidden: true,
+      getters: true,
+      maxStringLength: null,
+      maxArrayLength: null,
+    }),
     value instanceof Error ? `${value.stack} ${JSON.stringify(value)}` : "",
   ].join("\n");
   for (const form of forms) assert.ok(!seen.includes(form), `${form} in ${seen}`);
@@ -198,6 +209,53 @@ describe("a key", () => {
         Object.keys(headers).filter((name) => name.startsWith("x-")),
         [],
       );
+    }
+  });
+
+  it("is in no file of a session whose server tells it back, in no event and in no report", async () => {
+    const base = await mkdtemp(join(tmpdir(), "countersign-keys-"));
+    const model = await startScriptedModel(({ headers }, n) =>
+      n === 0
+        ? { text: "I look.", calls: [{ tool: "list_dir", args: {} }] }
+        : { status: 401, body: JSON.stringify({ error: { message: JSON.stringify(headers) } }) },
+    );
+    const reports: string[] = [];
+    await mkdir(join(base, "ws"));
+    const core = createCore({
+      home: join(base, "home"),
+      userHome: base,
+      version: "0.0.0-test",
+      host: "test",
+      ripgrep: async () => new ToolError("no ripgrep in this test"),
+      env: process.env,
+      settings: () => ({ stopHooks: [], trusted: true }),
+      client: async () => createClient(configOf("openai", model.origin)),
+      unsaved: () => new Set(),
+      report: (message) => void reports.push(message),
+    });
+    try {
+      const session = await core.newSession(join(base, "ws"));
+      const ended = new Promise<void>((resolve) => {
+        session.onEvent(({ type }) => type === "turn_ended" && resolve());
+      });
+      await session.ask("look");
+      await ended;
+      const last = session.events.at(-1);
+      assert.ok(last?.type === "turn_ended");
+      assert.match(last.message ?? "", /did not accept the key.*x-extra/);
+      await core.dispose();
+      assertClean([session.events, reports]);
+      let files = 0;
+      for (const entry of await readdir(base, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        files += 1;
+        assertClean(await readFile(join(entry.parentPath, entry.name), "utf8"));
+      }
+      assert.ok(files >= 2);
+    } finally {
+      await core.dispose();
+      await model.close();
+      await rm(base, { recursive: true, force: true });
     }
   });
 
