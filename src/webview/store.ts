@@ -117,8 +117,10 @@ export class Store {
         const sent = this.#sent.get(message.ref);
         this.#sent.delete(message.ref);
         if (message.refused === null || !sent) return;
-        const typed = saved().drafts[sent.session] ?? "";
-        saveText("drafts", sent.session, typed === "" ? sent.text : `${sent.text}\n${typed}`);
+        // An ask without a session begins one: it is shown by now, and its composer gets the text.
+        const session = sent.session === "" ? this.session : sent.session;
+        const typed = saved().drafts[session] ?? "";
+        saveText("drafts", session, typed === "" ? sent.text : `${sent.text}\n${typed}`);
         this.draftRev++;
         this.refused = message.refused;
         this.said = message.refused;
