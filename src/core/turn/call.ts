@@ -55,7 +55,8 @@ function failed(error: ToolError): Ending {
   return { ok: false, result: error.message };
 }
 
-function denied(note: string | undefined): Ending {
+/** The result of a denied call, with the user's reason where there is one. */
+export function denied(note: string | undefined): { ok: false; result: string } {
   const said = note === undefined ? "" : ` The user says: ${note}`;
   const result = `Denied by the user. Nothing was done, and this answer is final: do not try to do the same in another way.${said}`;
   return { ok: false, result };

@@ -1,5 +1,6 @@
 import type { SessionRecord } from "../session/record.js";
 import type { CallState } from "../session/state.js";
+import { denied } from "./call.js";
 
 /** The result of a call whose effect had begun when the host stopped. */
 export const INTERRUPTED = "interrupted: it may or may not have happened";
@@ -43,10 +44,7 @@ export async function settle(record: SessionRecord): Promise<void> {
     if (call.started) {
       await endCall(record, turn.turn, call, { ok: false, result: INTERRUPTED });
     } else if (call.answer?.answer === "deny") {
-      const { note } = call.answer;
-      const said = note === undefined ? "" : ` The user says: ${note}`;
-      const result = `Denied by the user. Nothing was done, and this answer is final.${said}`;
-      await endCall(record, turn.turn, call, { ok: false, result });
+      await endCall(record, turn.turn, call, denied(call.answer.note));
     } else if (over && call.tool === "finish") {
       await endCall(record, turn.turn, call, { ok: true, result: "The turn is finished." });
     } else if (over) {
