@@ -54,7 +54,7 @@ export class AnthropicClient implements ChatClient {
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
     });
     const reading = new AnthropicReading(request, options, this.server, this.model);
-    try {
+    return exchange.answer(reading, async () => {
       const { Anthropic: Sdk } = await import("@anthropic-ai/sdk");
       const sdk = new Sdk({
         ...SDK_ALONE,
@@ -64,16 +64,8 @@ export class AnthropicClient implements ChatClient {
       });
       const body = anthropicBody(request, this.config, this.autoCache);
       // Not `messages.create`, which writes notices about models to the console.
-      const response = await sdk.post("/v1/messages", { body, stream: true }).asResponse();
-      for await (const event of exchange.events(response, () => reading.delivered)) {
-        reading.take(event.data, event.event);
-      }
-      return reading.answer();
-    } catch (error) {
-      throw exchange.failure(error, reading.delivered);
-    } finally {
-      exchange.dispose();
-    }
+      return sdk.post("/v1/messages", { body, stream: true }).asResponse();
+    });
   }
 }
 

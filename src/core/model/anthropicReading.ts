@@ -9,8 +9,8 @@ import {
   type Usage,
 } from "./chatClient.js";
 import type { Server } from "./config.js";
-import { chatError, faultIn, faultOf, isRecord } from "./errors.js";
-import { brokenStream } from "./exchange.js";
+import { chatError, faultIn, isRecord } from "./errors.js";
+import { brokenStream, eventJson } from "./exchange.js";
 import { estimateUsage, usedIds } from "./request.js";
 
 type Block =
@@ -37,13 +37,7 @@ export class AnthropicReading {
 
   take(data: string, name: string | undefined): void {
     const { context } = this.server;
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch {
-      if (name === "error") throw chatError(faultOf(data), context, this.delivered);
-      throw brokenStream(context);
-    }
+    const value = eventJson(data, name, context, this.delivered);
     const fault = faultIn(value);
     if (fault !== undefined && (name === "error" || (isRecord(value) && "error" in value))) {
       throw chatError(fault, context, this.delivered);

@@ -1,4 +1,4 @@
-import { ChatError } from "./chatClient.js";
+import { type ChatAnswer, ChatError } from "./chatClient.js";
 import {
   chatError,
   connectionError,
@@ -18,6 +18,14 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal;
   /** Silence in milliseconds after which the exchange counts as broken. */
   readonly idleMs: number;
+}
+
+/** One answer as it grows from the events of a stream. */
+interface Reading {
+  /** Whether something of it has been shown. */
+  readonly delivered: boolean;
+  take(data: string, name: string | undefined): void;
+  answer(): ChatAnswer;
 }
 
 /** Headers of an SDK that may leave; the rest of what it adds or finds in the environment does not. */
@@ -128,6 +136,24 @@ export class Exchange {
     }
   }
 
+  /**
+   * Sends with `send` and feeds every event to `reading`; its answer is the result. Rejects as
+   * `failure` says, and ends the request in any case.
+   */
+  async answer(reading: Reading, send: () => Promise<Response>): Promise<ChatAnswer> {
+    try {
+      const response = await send();
+      for await (const event of this.events(response, () => reading.delivered)) {
+        reading.take(event.data, event.event);
+      }
+      return reading.answer();
+    } catch (error) {
+      throw this.failure(error, reading.delivered);
+    } finally {
+      this.dispose();
+    }
+  }
+
   /** What went wrong, as the caller is to reject with: the signal's reason, or a `ChatError`. */
   failure(error: unknown, delivered: boolean): unknown {
     const { signal, context, idleMs } = this.options;
@@ -189,6 +215,21 @@ export class Exchange {
       if (size > limit) break;
     }
     return Buffer.concat(parts).toString("utf8");
+  }
+}
+
+/** The JSON of one event; throws `ChatError` where it is an error's plain text, or none. */
+export function eventJson(
+  data: string,
+  name: string | undefined,
+  context: ErrorContext,
+  delivered: boolean,
+): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    if (name === "error") throw chatError(faultOf(data), context, delivered);
+    throw brokenStream(context);
   }
 }
 

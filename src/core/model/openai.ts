@@ -57,7 +57,7 @@ export class OpenAiClient implements ChatClient {
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
     });
     const reading = new OpenAiReading(request, options, this.server, this.model);
-    try {
+    return exchange.answer(reading, async () => {
       const { OpenAI: Sdk } = await import("openai");
       const sdk = new Sdk({
         ...SDK_ALONE,
@@ -66,16 +66,8 @@ export class OpenAiClient implements ChatClient {
         fetch: exchange.fetch,
       });
       const body = openaiBody(request, this.config, this.quirks, origin);
-      const response = await sdk.chat.completions.create(body).asResponse();
-      for await (const event of exchange.events(response, () => reading.delivered)) {
-        reading.take(event.data, event.event);
-      }
-      return reading.answer();
-    } catch (error) {
-      throw exchange.failure(error, reading.delivered);
-    } finally {
-      exchange.dispose();
-    }
+      return sdk.chat.completions.create(body).asResponse();
+    });
   }
 
   private headers(): Record<string, string> {

@@ -7,8 +7,8 @@ import {
   type Usage,
 } from "./chatClient.js";
 import type { Server } from "./config.js";
-import { chatError, faultIn, faultOf, isRecord } from "./errors.js";
-import { brokenStream } from "./exchange.js";
+import { chatError, faultIn, isRecord } from "./errors.js";
+import { brokenStream, eventJson } from "./exchange.js";
 import type { OpenAiMemory } from "./openaiRequest.js";
 import { chunkSchema, contentOf, piecesOf, usageOf } from "./openaiWire.js";
 import { estimateUsage, usedIds } from "./request.js";
@@ -40,13 +40,7 @@ export class OpenAiReading {
       return;
     }
     const { context } = this.server;
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch {
-      if (event === "error") throw chatError(faultOf(data), context, this.delivered);
-      throw brokenStream(context);
-    }
+    const value = eventJson(data, event, context, this.delivered);
     const fault = faultIn(value);
     if (fault !== undefined && (event === "error" || !hasChoices(value))) {
       throw chatError(fault, context, this.delivered);
