@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type AskSystem, ownIdentity, processStarted } from "./process.js";
+import { writeWhole } from "./whole.js";
 
 /** Who holds a session. */
 export interface Holder {
@@ -114,7 +115,7 @@ export async function takeLock(
       machine: hostname(),
       since: new Date().toISOString(),
     };
-    await writeWhole(path, `${JSON.stringify(holder)}\n`);
+    await writeWhole(path, `${path}.tmp`, `${JSON.stringify(holder)}\n`, { flush: false });
     const other = await otherHolder(directory, name, ask).catch(async (error: unknown) => {
       await rm(path, { force: true });
       throw error;
@@ -126,23 +127,6 @@ export async function takeLock(
     const settled = Math.abs(Date.now() - Date.parse(other.by.since)) > SETTLED_MS;
     if (settled || attempt === ATTEMPTS) return { kind: "held", ...other };
     await delay(Math.random() * 20 * attempt);
-  }
-}
-
-/** A name that appears with all of its content. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}.tmp`;
-  const handle = await open(temporary, "wx", 0o600);
-  try {
-    try {
-      await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }
 

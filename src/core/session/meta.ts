@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Allow, allowSchema } from "./events.js";
 import { flushDirectory } from "./log.js";
+import { writeWhole } from "./whole.js";
 
 /** What `meta.json` holds. All but `allows` can be made again from the log. Times are ISO 8601. */
 export interface Meta {
@@ -84,19 +85,7 @@ export async function readMeta(directory: string): Promise<Meta | undefined> {
 export async function writeMeta(directory: string, meta: Meta): Promise<void> {
   const path = join(directory, "meta.json");
   const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
-  const handle = await open(temporary, "wx", 0o600);
-  try {
-    try {
-      await handle.writeFile(formatMeta(meta));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeWhole(path, temporary, formatMeta(meta), { flush: true });
   await flushDirectory(dirname(path));
 }
 
