@@ -7,6 +7,7 @@ import { ApprovalsView } from "./vscode/approvalsView.js";
 import { ChatView } from "./vscode/chatView.js";
 import { registerCommands } from "./vscode/commands.js";
 import { registerContextKeys } from "./vscode/contextKeys.js";
+import { Drafts } from "./vscode/drafts.js";
 import { CardFiles, unsaved } from "./vscode/files.js";
 import { PROPOSED, views } from "./vscode/ids.js";
 import { ProposedLenses } from "./vscode/lens.js";
@@ -42,7 +43,8 @@ export function activate(context: vscode.ExtensionContext): void {
     return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
   });
   const parts: PanelParts = { sessions, models, answers, proposals, chat: () => chat };
-  const chat: ChatView = new ChatView(context.extensionUri, sessions, models, (message) =>
+  const drafts = new Drafts(context.workspaceState);
+  const chat: ChatView = new ChatView(context.extensionUri, sessions, models, drafts, (message) =>
     act(parts, "chat", message),
   );
   const approvals = new ApprovalsView(context.extensionUri, sessions, (message) =>

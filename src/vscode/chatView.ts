@@ -7,6 +7,7 @@ import {
   SNAPSHOT_EVENTS,
   type ToPanel,
 } from "../webview/protocol.js";
+import type { Drafts } from "./drafts.js";
 import { views } from "./ids.js";
 import type { ModelService } from "./models/service.js";
 import { setPage } from "./page.js";
@@ -34,6 +35,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private readonly extension: vscode.Uri,
     private readonly sessions: Sessions,
     private readonly models: ModelService,
+    private readonly drafts: Drafts,
     private readonly act: (message: FromPanel) => Promise<void>,
   ) {
     this.#subscriptions = [
@@ -107,6 +109,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "focus":
         this.#focused = message.on;
         return;
+      case "draft":
+        void this.drafts.set(message.session ?? "", message.text);
+        return;
       case "earlier":
         this.#earlier(message.session, message.before);
         return;
@@ -135,6 +140,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.#post({
       type: "snapshot",
       texts: { ...panelTexts() },
+      drafts: { ...this.drafts.all },
       status,
       events: events.slice(-SNAPSHOT_EVENTS).map((event) => project(event)),
       earlier: Math.max(0, events.length - SNAPSHOT_EVENTS),

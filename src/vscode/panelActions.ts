@@ -74,6 +74,7 @@ export async function act(
       return;
     case "ready":
     case "focus":
+    case "draft":
     case "earlier":
     case "whole":
       return;

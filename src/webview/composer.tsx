@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { post, saved, saveText } from "./host.js";
+import { draftOf, post, saveDraft } from "./host.js";
 import { IconButton } from "./parts.js";
 import type { Store } from "./store.js";
 import { t } from "./texts.js";
@@ -19,8 +19,8 @@ export function blocked(store: Store): string | undefined {
 export function Composer(props: { store: Store }): VNode {
   const { store } = props;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(saved().drafts[store.session] ?? "");
-  useEffect(() => setText(saved().drafts[store.session] ?? ""), [store.session, store.draftRev]);
+  const [text, setText] = useState(draftOf(store.session));
+  useEffect(() => setText(draftOf(store.session)), [store.session, store.draftRev]);
   useLayoutEffect(() => {
     const area = field.current;
     if (!area) return;
@@ -72,7 +72,7 @@ export function Composer(props: { store: Store }): VNode {
           value={text}
           onInput={(input) => {
             setText(input.currentTarget.value);
-            saveText("drafts", store.session, input.currentTarget.value);
+            saveDraft(store.session, input.currentTarget.value);
           }}
           onKeyDown={(key) => {
             if (key.key !== "Enter" || key.shiftKey || key.isComposing) return;

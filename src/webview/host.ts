@@ -3,8 +3,6 @@ import type { FromPanel } from "./protocol.js";
 
 const texts = z.catch(z.record(z.string(), z.string()), {});
 const savedState = z.object({
-  /** Unsent text by session id; "" is the session that is not there yet. */
-  drafts: texts,
   /** Reasons typed beside Deny, by card. */
   notes: texts,
   scroll: z.catch(
@@ -22,13 +20,13 @@ interface VsCodeApi {
 declare function acquireVsCodeApi(): VsCodeApi;
 
 const api = acquireVsCodeApi();
-let state: SavedState = savedState.safeParse(api.getState()).data ?? { drafts: {}, notes: {} };
+let state: SavedState = savedState.safeParse(api.getState()).data ?? { notes: {} };
 
 export function post(message: FromPanel): void {
   api.postMessage(message);
 }
 
-/** What outlives the page: drafts and where the reader was. */
+/** What outlives the page: reasons and where the reader was. */
 export function saved(): SavedState {
   return state;
 }
@@ -38,10 +36,32 @@ export function save(change: Partial<SavedState>): void {
   api.setState(state);
 }
 
-/** Keeps an unsent text; an empty one is forgotten. */
-export function saveText(kind: "drafts" | "notes", key: string, text: string): void {
-  const all = { ...state[kind] };
-  if (text === "") delete all[key];
-  else all[key] = text;
-  save({ [kind]: all });
+type Texts = Readonly<Record<string, string>>;
+
+function withText(texts: Texts, key: string, text: string): Texts {
+  const { [key]: _, ...others } = texts;
+  return text === "" ? others : { ...others, [key]: text };
+}
+
+/** Keeps the reason typed beside Deny; an empty one is forgotten. */
+export function saveNote(card: string, text: string): void {
+  save({ notes: withText(state.notes, card, text) });
+}
+
+let drafts: Texts = {};
+
+/** Takes the drafts that the host kept, for a page that has just come up. */
+export function useDrafts(kept: Texts): void {
+  drafts = kept;
+}
+
+/** What stands unsent in the composer of a session; "" is the session that is not there yet. */
+export function draftOf(session: string): string {
+  return drafts[session] ?? "";
+}
+
+/** Keeps a draft here and with the host; an empty one is forgotten. */
+export function saveDraft(session: string, text: string): void {
+  drafts = withText(drafts, session, text);
+  post({ type: "draft", session: session === "" ? null : session, text });
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { number } from "./format.js";
-import { post, saved, saveText } from "./host.js";
+import { post, saved, saveNote } from "./host.js";
 import type { PanelCommand } from "./protocol.js";
 import { t } from "./texts.js";
 
@@ -110,7 +110,7 @@ export function useNote(key: string): [string, (text: string) => void] {
   return [
     text,
     (next) => {
-      saveText("notes", key, next);
+      saveNote(key, next);
       setText(next);
     },
   ];

@@ -36,6 +36,8 @@ const fromPanel = z.discriminatedUnion("type", [
     ref: z.number(),
     text: longText,
   }),
+  /** What stands in the composer of a session (null: of the one that is not there yet), unsent. */
+  z.strictObject({ type: z.literal("draft"), session: z.nullable(id), text: longText }),
   z.strictObject({
     type: z.literal("answer"),
     session: id,
@@ -145,6 +147,8 @@ const toPanel = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("snapshot"),
     texts: z.record(z.string(), z.string()),
+    /** Unsent texts by session id; "" is the session that is not there yet. */
+    drafts: z.record(z.string(), z.string()),
     status,
     events: z.array(viewEvent),
     /** How many events there are before the first of `events`. */

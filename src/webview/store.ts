@@ -1,4 +1,4 @@
-import { post, saved, saveText } from "./host.js";
+import { draftOf, post, saveDraft, useDrafts } from "./host.js";
 import {
   type Approval,
   parseToPanel,
@@ -66,7 +66,7 @@ export class Store {
     const ref = ++this.#asks;
     this.#sent.set(ref, { session, text });
     this.refused = undefined;
-    saveText("drafts", session, "");
+    saveDraft(session, "");
     this.draftRev++;
     post({ type: "ask", session: session === "" ? null : session, ref, text });
     for (const listener of this.#listeners) listener();
@@ -76,6 +76,8 @@ export class Store {
     switch (message.type) {
       case "snapshot":
         useTexts(message.texts);
+        // Later on this page is ahead of the host by what is being typed.
+        if (!this.status) useDrafts(message.drafts);
         this.status = message.status;
         this.earlier = message.earlier;
         this.#events = message.events;
@@ -119,8 +121,8 @@ export class Store {
         if (message.refused === null || !sent) return;
         // An ask without a session begins one: it is shown by now, and its composer gets the text.
         const session = sent.session === "" ? this.session : sent.session;
-        const typed = saved().drafts[session] ?? "";
-        saveText("drafts", session, typed === "" ? sent.text : `${sent.text}\n${typed}`);
+        const typed = draftOf(session);
+        saveDraft(session, typed === "" ? sent.text : `${sent.text}\n${typed}`);
         this.draftRev++;
         this.refused = message.refused;
         this.said = message.refused;
@@ -132,7 +134,7 @@ export class Store {
       case "reveal":
         this.reveal = message;
         if (message.text !== undefined) {
-          saveText("drafts", this.session, message.text);
+          saveDraft(this.session, message.text);
           this.draftRev++;
         }
         return;

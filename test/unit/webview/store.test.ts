@@ -15,7 +15,7 @@ function page() {
   return posted;
 }
 
-function snapshot(session: string | null): ToPanel {
+function snapshot(session: string | null, drafts: Record<string, string> = {}): ToPanel {
   const live: Status["session"] =
     session === null
       ? null
@@ -35,18 +35,40 @@ function snapshot(session: string | null): ToPanel {
           tokens: { input: 0, output: 0, cached: 0, estimated: false },
         };
   const status: Status = { folders: 1, trusted: true, model: null, session: live };
-  return { type: "snapshot", texts: {}, status, events: [], earlier: 0, deltas: [] };
+  return { type: "snapshot", texts: {}, drafts, status, events: [], earlier: 0, deltas: [] };
 }
 
-describe("an ask that is refused", () => {
-  it("comes back to where it was typed, and to the session that it had begun", async () => {
-    const posted = page();
-    const [{ Store }, { saved }] = await Promise.all([
+describe("a draft", () => {
+  const posted = page();
+  /** What the host has of each draft, from what the page told it. */
+  const told = () =>
+    posted.flatMap((one) => (one.type === "draft" ? [[one.session, one.text]] : []));
+  const open = async () => {
+    const [{ Store }, host] = await Promise.all([
       import("../../../src/webview/store.js"),
       import("../../../src/webview/host.js"),
     ]);
+    posted.length = 0;
+    return { store: new Store(), ...host };
+  };
+
+  it("is what the host kept when the page comes up, and the page's own from then on", async () => {
+    const { store, draftOf, saveDraft } = await open();
+    store.receive(snapshot("s", { s: "kept" }));
+    assert.equal(draftOf("s"), "kept");
+    saveDraft("s", "typed");
+    saveDraft("", "for a new one");
+    store.receive(snapshot("s", { s: "kept" }));
+    assert.deepEqual([draftOf("s"), draftOf("")], ["typed", "for a new one"]);
+    assert.deepEqual(told(), [
+      ["s", "typed"],
+      [null, "for a new one"],
+    ]);
+  });
+
+  it("comes back when its ask is refused, in the session that the ask had begun", async () => {
+    const { store, draftOf } = await open();
     const refused = "There is no model.";
-    const store = new Store();
     const askAndRefuse = (text: string, shownThen: string | null) => {
       store.ask(text);
       const ask = posted.at(-1);
@@ -57,10 +79,10 @@ describe("an ask that is refused", () => {
 
     store.receive(snapshot(null));
     askAndRefuse("begun here", "new");
-    assert.deepEqual(saved().drafts, { new: "begun here" });
+    assert.deepEqual([draftOf(""), draftOf("new")], ["", "begun here"]);
     assert.equal(store.refused, refused);
 
     askAndRefuse("asked in it", "other");
-    assert.deepEqual(saved().drafts, { new: "asked in it" });
+    assert.deepEqual([draftOf("new"), draftOf("other")], ["asked in it", ""]);
   });
 });
