@@ -32,6 +32,14 @@ describe("a language model of VS Code's", () => {
       .map((line) => JSON.parse(line) as Sent);
   }
 
+  /**
+   * Waits until the panel tells of a turn's end. On disk the end is there before it is flushed, and
+   * an ask sent by then would wait in the queue of a turn that failed.
+   */
+  async function shown(message: RegExp): Promise<void> {
+    await panel.getByText(message).last().waitFor();
+  }
+
   async function ask(text: string): Promise<void> {
     const composer = panel.getByRole("textbox", { name: "Message" });
     await composer.fill(text);
@@ -104,6 +112,7 @@ describe("a language model of VS Code's", () => {
       const ended = await bench.event("turn_ended", ({ message }) => says.test(message ?? ""));
       assert.equal(ended.reason, "failed");
       assert.equal((await log()).length, before + 1);
+      await shown(says);
     });
   }
 
@@ -116,6 +125,7 @@ describe("a language model of VS Code's", () => {
     );
     assert.match(ended.message ?? "", /ended in an error.*Nothing of it was carried out/);
     assert.equal((await log()).length, before + 1);
+    await shown(/the provider broke/);
   });
 
   it("is told when the turn is cancelled", async () => {
