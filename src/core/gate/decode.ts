@@ -44,3 +44,22 @@ export function decodeBytes(bytes: Uint8Array): string {
   }
   return Buffer.from(units.buffer, 0, length * 2).toString("utf16le");
 }
+
+/** A file that begins with a byte order mark of UTF-16. */
+export type WideEncoding = "UTF-16 LE" | "UTF-16 BE";
+
+/**
+ * A UTF-16 file as its text, the mark kept. Undefined where there is no mark, or where half a
+ * character stands alone: such a file is shown byte by byte, so that nothing of it is lost.
+ */
+export function decodeWide(
+  bytes: Uint8Array,
+): { readonly encoding: WideEncoding; readonly text: string } | undefined {
+  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const big = bytes[0] === 0xfe && bytes[1] === 0xff;
+  if (!(little || big) || bytes.length % 2 !== 0) return undefined;
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = (big ? Buffer.from(view).swap16() : view).toString("utf16le");
+  if (/\p{Surrogate}/u.test(text)) return undefined;
+  return { encoding: little ? "UTF-16 LE" : "UTF-16 BE", text };
+}

@@ -31,6 +31,11 @@ function notes(before: Lines | null, after: Lines): string[] {
   if (before === null) found.push(after.ids.length === 0 ? "\\ New file, empty" : "\\ New file");
   else if (after.ids.length === 0 && before.ids.length > 0) found.push("\\ Nothing is left in it");
   else if (before.ids.length === 0 && after.ids.length > 0) found.push("\\ The file was empty");
+  const [was, is] = [before?.wide, after.wide];
+  if (is !== undefined && was === is) found.push(`\\ ${is}, as before`);
+  else if (is !== undefined)
+    found.push(`\\ It will be ${is}${was === undefined ? "" : `, and was ${was}`}`);
+  else if (was !== undefined) found.push(`\\ It was ${was}, and will not be`);
   if (before?.crlf === true && after.crlf) found.push("\\ Every line ends in CRLF, as before");
   return found;
 }

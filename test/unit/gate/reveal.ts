@@ -29,12 +29,32 @@ export function textBytes(text: string): Buffer {
   return Buffer.concat(parts);
 }
 
-function linesOf(file: Uint8Array): Buffer[] {
+type Encode = (text: string) => Buffer;
+const little: Encode = (text) => Buffer.from(text, "utf16le");
+const encoders: Record<string, Encode> = {
+  "UTF-16 LE": little,
+  "UTF-16 BE": (text) => little(text).swap16(),
+};
+
+/** How each side is encoded, by the note that says so. */
+function encodings(lines: readonly string[]): { old: Encode; now: Encode } {
+  const note = lines.find((line) => /^\\ .*UTF-16/u.test(line)) ?? "";
+  const pick = (pattern: RegExp) => encoders[pattern.exec(note)?.[1] ?? ""] ?? textBytes;
+  return {
+    old: pick(/(?:was |^\\ )(UTF-16 [LB]E)/u),
+    now: pick(/(?:will be |^\\ )(UTF-16 [LB]E)/u),
+  };
+}
+
+function linesOf(file: Uint8Array, encode: Encode): Buffer[] {
   const lines: Buffer[] = [];
   const buffer = Buffer.from(file);
+  const end = encode("\n");
   for (let from = 0; from < buffer.length; ) {
-    const lf = buffer.indexOf(10, from);
-    const to = lf === -1 ? buffer.length : lf + 1;
+    let lf = buffer.indexOf(end, from);
+    // Half of two neighbours can look like a line's end.
+    while (lf !== -1 && lf % end.length !== 0) lf = buffer.indexOf(end, lf + 1);
+    const to = lf === -1 ? buffer.length : lf + end.length;
     lines.push(buffer.subarray(from, to));
     from = to;
   }
@@ -43,10 +63,11 @@ function linesOf(file: Uint8Array): Buffer[] {
 
 /** Applies a diff as shown to the bytes it was made from; throws where a line does not fit. */
 export function applyShown(before: Uint8Array | null, diff: string): Buffer {
-  const old = linesOf(before ?? Buffer.alloc(0));
   const out: Buffer[] = [];
   let at = 0;
   const lines = diff === "" ? [] : diff.replace(/\n$/, "").split("\n");
+  const encode = encodings(lines);
+  const old = linesOf(before ?? Buffer.alloc(0), encode.old);
   const crlf = lines.includes("\\ Every line ends in CRLF, as before");
   for (const [index, line] of lines.entries()) {
     const mark = line.charAt(0);
@@ -62,7 +83,7 @@ export function applyShown(before: Uint8Array | null, diff: string): Buffer {
     }
     const ended = lines[index + 1] !== "\\ No newline at end of file";
     const end = ended ? (crlf ? "\r\n" : "\n") : "";
-    const bytes = textBytes(revealText(line.slice(1)) + end);
+    const bytes = (mark === "+" ? encode.now : encode.old)(revealText(line.slice(1)) + end);
     if (mark !== "+") {
       const there = old[at++];
       // Only the last, unended line of a CRLF file has none of its own.
