@@ -1,67 +1,22 @@
-import { mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { type Allow, type EventBody, SCHEMA, type SessionEvent } from "./events.js";
-import type { Damage, ReadLog } from "./lines.js";
-import { describeHolder, type Lock, takeLock } from "./lock.js";
-import { flushDirectory, LogError, SessionLog } from "./log.js";
-import { type Meta, readMeta, removeTemporaries, writeMeta } from "./meta.js";
-import type { AskSystem } from "./process.js";
-import { addEvent, allowKey, noFacts, type SessionFacts } from "./state.js";
-import { NO_TITLE, titleFrom } from "./title.js";
+import { basename } from "node:path";
+import type { Allow, EventBody, SessionEvent } from "./events.js";
+import type { Damage } from "./lines.js";
+import { Listeners } from "./listeners.js";
+import type { Lock } from "./lock.js";
+import { LogError, type SessionLog } from "./log.js";
+import type { Meta } from "./meta.js";
+import { MetaFile } from "./metaFile.js";
+import { createSession, type Opened, type Opener, openSession } from "./opening.js";
+import { addEvent, type SessionFacts } from "./state.js";
+import { titleFrom } from "./title.js";
 
-/** Events that are taken in at a stretch. */
-const SLICE = 10_000;
-
-/** Who opens a session; shown to the other window that finds it locked. */
-export interface Opener {
-  readonly host: string;
-  readonly version: string;
-  readonly ask: AskSystem;
-  readonly report: (message: string) => void;
-}
+export type { Opener };
 
 export interface AppendOptions {
   /** On disk, flushed, when the promise resolves: for what permits an effect. */
   readonly flush?: boolean;
   /** Called when the event is in the log, before any listener hears of it. */
   readonly appended?: (event: SessionEvent) => void;
-}
-
-interface Parts {
-  readonly directory: string;
-  readonly read: Pick<ReadLog, "events" | "damage">;
-  readonly facts: SessionFacts;
-  readonly log: SessionLog | undefined;
-  readonly lock: Lock | undefined;
-  readonly meta: Meta;
-  readonly readOnly: string | undefined;
-  readonly heldElsewhere: boolean;
-  readonly report: (message: string) => void;
-}
-
-/** What `meta.json` says, made again from the log; the allows are the file's alone. */
-export function metaFrom(events: readonly SessionEvent[], facts: SessionFacts): Meta {
-  const created = events[0]?.at ?? new Date(0).toISOString();
-  return {
-    title: facts.firstAsk === undefined ? NO_TITLE : titleFrom(facts.firstAsk),
-    renamed: false,
-    workspace: facts.workspace ?? "",
-    created,
-    updated: events.at(-1)?.at ?? created,
-    model: facts.model,
-    allows: [],
-  };
-}
-
-/** The facts of a log, without holding the extension host while a long one is read. */
-async function gatherFacts(events: readonly SessionEvent[]): Promise<SessionFacts> {
-  const facts = noFacts();
-  for (const [index, event] of events.entries()) {
-    addEvent(facts, event);
-    if (index % SLICE === SLICE - 1) await setImmediate();
-  }
-  return facts;
 }
 
 /**
@@ -81,24 +36,26 @@ export class SessionRecord {
   readonly #log: SessionLog | undefined;
   readonly #lock: Lock | undefined;
   readonly #report: (message: string) => void;
-  #meta: Meta;
-  #metaWrites: Promise<unknown> = Promise.resolve();
+  readonly #meta: MetaFile;
   #trouble: string | undefined;
-  readonly #listeners = new Set<(event: SessionEvent) => void>();
-  readonly #troubleListeners = new Set<(message: string | undefined) => void>();
+  readonly #listeners: Listeners<SessionEvent>;
+  readonly #troubleListeners: Listeners<string | undefined>;
 
-  private constructor(parts: Parts) {
-    this.directory = parts.directory;
-    this.id = basename(parts.directory);
-    this.events = parts.read.events;
-    this.damage = parts.read.damage;
-    this.facts = parts.facts;
-    this.readOnly = parts.readOnly;
-    this.heldElsewhere = parts.heldElsewhere;
-    this.#log = parts.log;
-    this.#lock = parts.lock;
-    this.#meta = parts.meta;
-    this.#report = parts.report;
+  private constructor(opened: Opened) {
+    this.directory = opened.directory;
+    this.id = basename(opened.directory);
+    this.events = opened.read.events;
+    this.damage = opened.read.damage;
+    this.facts = opened.facts;
+    this.readOnly = opened.readOnly;
+    this.heldElsewhere = opened.heldElsewhere;
+    this.#log = opened.log;
+    this.#lock = opened.lock;
+    this.#report = opened.report;
+    const refusal = opened.log === undefined ? this.#refusal : undefined;
+    this.#meta = new MetaFile(opened.directory, opened.meta, refusal);
+    this.#listeners = new Listeners(opened.report);
+    this.#troubleListeners = new Listeners(opened.report);
   }
 
   /** Makes a session. Rejects with `LogError`, or the error of the disk. */
@@ -108,36 +65,7 @@ export class SessionRecord {
     opener: Opener,
     allows: readonly Allow[] = [],
   ): Promise<SessionRecord> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await flushDirectory(join(directory, ".."));
-    const { host, version } = opener;
-    const locked = await takeLock(directory, { host, version, workspace }, opener.ask);
-    if (locked.kind === "held") throw new LogError(describeHolder(locked.by, locked.path));
-    try {
-      const log = await SessionLog.create(join(directory, "log.jsonl"));
-      const first = await log.append(
-        { type: "session_started", schema: SCHEMA, workspace, version },
-        { flush: true },
-      );
-      const facts = noFacts();
-      addEvent(facts, first);
-      const meta = { ...metaFrom([first], facts), allows: [...allows] };
-      await writeMeta(directory, meta);
-      return new SessionRecord({
-        directory,
-        read: { events: [first], damage: [] },
-        facts,
-        log,
-        lock: locked.lock,
-        meta,
-        readOnly: undefined,
-        heldElsewhere: false,
-        report: opener.report,
-      });
-    } catch (error) {
-      await locked.lock.release();
-      throw error;
-    }
+    return new SessionRecord(await createSession(directory, workspace, opener, allows));
   }
 
   /**
@@ -145,64 +73,17 @@ export class SessionRecord {
    * read, with the reason in `readOnly`. Rejects where it cannot even be read.
    */
   static async open(directory: string, opener: Opener): Promise<SessionRecord> {
-    const path = join(directory, "log.jsonl");
-    const known = await readMeta(directory);
-    const { host, version } = opener;
-    const who = { host, version, workspace: known?.workspace ?? "" };
-    let lock: Lock | undefined;
-    let readOnly: string | undefined;
-    let heldElsewhere = false;
-    try {
-      const outcome = await takeLock(directory, who, opener.ask);
-      if (outcome.kind === "locked") lock = outcome.lock;
-      else {
-        readOnly = describeHolder(outcome.by, outcome.path);
-        heldElsewhere = true;
-      }
-    } catch (error) {
-      readOnly = `This session cannot be written to (${(error as Error).message}); it is read-only.`;
-    }
-    try {
-      let log: SessionLog | undefined;
-      let read: ReadLog;
-      if (lock === undefined) read = await SessionLog.read(path);
-      else {
-        ({ read, log } = await SessionLog.open(path));
-        await removeTemporaries(directory).catch(() => {});
-      }
-      readOnly ??= read.foreign;
-      const facts = await gatherFacts(read.events);
-      const meta = known ?? metaFrom(read.events, facts);
-      if (log === undefined) {
-        await lock?.release();
-        lock = undefined;
-      }
-      const { report } = opener;
-      return new SessionRecord({
-        directory,
-        read,
-        facts,
-        log,
-        lock,
-        meta,
-        readOnly,
-        heldElsewhere,
-        report,
-      });
-    } catch (error) {
-      await lock?.release();
-      throw error;
-    }
+    return new SessionRecord(await openSession(directory, opener));
   }
 
   get meta(): Meta {
-    return this.#meta;
+    return this.#meta.now;
   }
 
   /** The user's, else one from the first ask. */
   get title(): string {
     const { firstAsk } = this.facts;
-    return this.#meta.renamed || firstAsk === undefined ? this.#meta.title : titleFrom(firstAsk);
+    return this.meta.renamed || firstAsk === undefined ? this.meta.title : titleFrom(firstAsk);
   }
 
   /** Why the last event could not be saved, until one can be again. For the user. */
@@ -212,7 +93,7 @@ export class SessionRecord {
 
   /** Rejects with `LogError` where the event is not in the log; see `SessionLog.append`. */
   async append(body: EventBody, options: AppendOptions = {}): Promise<SessionEvent> {
-    if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
+    if (this.#log === undefined) throw new LogError(this.#refusal);
     let event: SessionEvent;
     try {
       event = await this.#log.append(body, options);
@@ -224,46 +105,27 @@ export class SessionRecord {
     addEvent(this.facts, event);
     options.appended?.(event);
     this.#setTrouble(undefined);
-    this.#tell(this.#listeners, event);
+    this.#listeners.tell(event);
     return event;
   }
 
   allows(): readonly Allow[] {
-    return this.#meta.allows;
+    return this.meta.allows;
   }
 
   /** On disk when it resolves; rejects with `LogError`, and then nothing is allowed. */
-  async addAllow(allow: Allow): Promise<void> {
-    const key = allowKey(allow);
-    try {
-      await this.#changeMeta((meta) =>
-        meta.allows.some((one) => allowKey(one) === key)
-          ? meta
-          : { ...meta, allows: [...meta.allows, allow] },
-      );
-    } catch (error) {
-      const message = `Not saved: the allow could not be written to ${this.directory} (${(error as Error).message}).`;
-      throw new LogError(message, { cause: error });
-    }
+  addAllow(allow: Allow): Promise<void> {
+    return this.#meta.addAllow(allow);
   }
 
   /** Takes an allow out of `meta.json`; on disk when it resolves. Rejects with `LogError`. */
-  async removeAllow(allow: Allow): Promise<void> {
-    const key = allowKey(allow);
-    try {
-      await this.#changeMeta((meta) => {
-        const allows = meta.allows.filter((one) => allowKey(one) !== key);
-        return allows.length < meta.allows.length ? { ...meta, allows } : meta;
-      });
-    } catch (error) {
-      const message = `Not saved: the allow could not be taken out of meta.json in ${this.directory} (${(error as Error).message}).`;
-      throw new LogError(message, { cause: error });
-    }
+  removeAllow(allow: Allow): Promise<void> {
+    return this.#meta.removeAllow(allow);
   }
 
   /** Rejects with the error of the disk; then the title is as it was. */
-  async rename(title: string): Promise<void> {
-    await this.#changeMeta((meta) => ({ ...meta, title: titleFrom(title), renamed: true }));
+  rename(title: string): Promise<void> {
+    return this.#meta.rename(title);
   }
 
   /** Brings title, times and model of `meta.json` up to date. A failure is only reported. */
@@ -271,7 +133,7 @@ export class SessionRecord {
     if (this.#log === undefined) return;
     const { model } = this.facts;
     try {
-      await this.#changeMeta((meta) => ({
+      await this.#meta.change((meta) => ({
         ...meta,
         title: this.title,
         model: model ?? meta.model,
@@ -283,48 +145,27 @@ export class SessionRecord {
   }
 
   onEvent(listener: (event: SessionEvent) => void): { dispose(): void } {
-    this.#listeners.add(listener);
-    return { dispose: () => void this.#listeners.delete(listener) };
+    return this.#listeners.add(listener);
   }
 
   onTrouble(listener: (message: string | undefined) => void): { dispose(): void } {
-    this.#troubleListeners.add(listener);
-    return { dispose: () => void this.#troubleListeners.delete(listener) };
+    return this.#troubleListeners.add(listener);
   }
 
   /** Waits for what is being written, closes the log and lets go of the lock. */
   async close(): Promise<void> {
-    await this.#metaWrites;
+    await this.#meta.settled();
     await this.#log?.close();
     await this.#lock?.release();
   }
 
-  #changeMeta(change: (meta: Meta) => Meta): Promise<void> {
-    const work = async (): Promise<void> => {
-      if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
-      const next = change(this.#meta);
-      if (next === this.#meta) return;
-      await writeMeta(this.directory, next);
-      this.#meta = next;
-    };
-    const result = this.#metaWrites.then(work);
-    this.#metaWrites = result.catch(() => {});
-    return result;
+  get #refusal(): string {
+    return this.readOnly ?? "This session is closed.";
   }
 
   #setTrouble(message: string | undefined): void {
     if (message === this.#trouble) return;
     this.#trouble = message;
-    this.#tell(this.#troubleListeners, message);
-  }
-
-  #tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
-    for (const listener of [...listeners]) {
-      try {
-        listener(value);
-      } catch (error) {
-        this.#report(`a listener failed: ${(error as Error).stack}`);
-      }
-    }
+    this.#troubleListeners.tell(message);
   }
 }

@@ -5,7 +5,8 @@ import type { SessionSummary } from "../turn/live.js";
 import type { Allow } from "./events.js";
 import { parseLine } from "./lines.js";
 import { type Meta, readMeta } from "./meta.js";
-import { metaFrom, type Opener, SessionRecord } from "./record.js";
+import { metaFrom, type Opener } from "./opening.js";
+import { SessionRecord } from "./record.js";
 import { factsOf } from "./state.js";
 
 const ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/;

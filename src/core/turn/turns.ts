@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import { Abandoned } from "../gate/gate.js";
+import { type ChatClient, ChatError } from "../model/chatClient.js";
+import { LogError } from "../session/log.js";
+import type { SessionRecord } from "../session/record.js";
+import { turnIsOpen } from "../session/state.js";
+import type { AskOutcome } from "./live.js";
+import { driveTurn } from "./loop.js";
+import type { AskQueue } from "./queue.js";
+import { endCalls, NOT_BEGUN, settle } from "./recover.js";
+import { unlessAborted } from "./unlessAborted.js";
+import type { TurnWork } from "./work.js";
+
+export interface TurnsParts {
+  readonly record: SessionRecord;
+  readonly queue: AskQueue;
+  readonly work: TurnWork;
+  readonly client: () => Promise<ChatClient>;
+  readonly report: (message: string) => void;
+  /** Why no turn may start any more, or undefined. */
+  readonly refusal: () => string | undefined;
+  /** Called when the session may read otherwise than before. */
+  readonly stateChanged: () => void;
+}
+
+/** What a turn starts from. */
+export type Begin =
+  | { readonly kind: "ask"; readonly text: string; readonly ask?: string; readonly goesOn?: string }
+  /** The open turn, from where it is. */
+  | { readonly kind: "resume" };
+
+interface Task {
+  readonly abort: AbortController;
+  done: Promise<void>;
+}
+
+/** The turns of one session, one after the other: at most one task drives them. */
+export class Turns {
+  readonly #parts: TurnsParts;
+  readonly #record: SessionRecord;
+  #task: Task | undefined;
+  /** True while the last turn ended by itself, so that a queued ask may follow it. */
+  #flows = false;
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+    this.#record = parts.record;
+  }
+
+  get running(): boolean {
+    return this.#task !== undefined;
+  }
+
+  /** Starts the one task; what it was asked to do has begun, or was refused, when this resolves. */
+  begin(first: Begin): Promise<AskOutcome> {
+    return new Promise((resolve) => {
+      const task: Task = { abort: new AbortController(), done: Promise.resolve() };
+      // Set in the same tick as the ask: a second ask is queued, and a cancel finds what to stop.
+      this.#task = task;
+      task.done = this.#run(first, task.abort.signal, resolve);
+    });
+  }
+
+  /** Tells the running task why it is to stop; resolves when it has. */
+  async stop(reason: Error): Promise<void> {
+    this.#task?.abort.abort(reason);
+    await this.#task?.done;
+  }
+
+  /** Resolves when the running task is over. */
+  async over(): Promise<void> {
+    await this.#task?.done;
+  }
+
+  /** What the first queued ask starts. */
+  nextQueued(): Begin | undefined {
+    const next = this.#parts.queue.take();
+    return next === undefined ? undefined : { kind: "ask", text: next.text, ask: next.ask };
+  }
+
+  /** Starts the first queued ask where no turn runs and the last one ended by itself. */
+  sendOn(): void {
+    if (this.#task !== undefined || !this.#flows) return;
+    const next = this.#parts.refusal() === undefined ? this.nextQueued() : undefined;
+    if (next !== undefined) void this.begin(next);
+  }
+
+  /** Ends a turn that nobody drives, with a result for each of its calls. */
+  async endLeftTurn(reason: "interrupted" | "cancelled"): Promise<void> {
+    const { turn } = this.#record.facts;
+    await settle(this.#record);
+    if (turn === undefined || turn.ended !== undefined) return;
+    await endCalls(this.#record, reason === "cancelled" ? "cancelled" : NOT_BEGUN);
+    await this.#record.append({ type: "turn_ended", turn: turn.turn, reason }, { flush: true });
+  }
+
+  /** One turn, and those of the queued asks for as long as turns end by themselves. Never rejects. */
+  async #run(
+    first: Begin,
+    signal: AbortSignal,
+    begun: (outcome: AskOutcome) => void,
+  ): Promise<void> {
+    let tell = begun;
+    let outcome: AskOutcome | undefined;
+    try {
+      for (let next: Begin | undefined = first; next !== undefined; ) {
+        this.#flows = false;
+        const itself = await this.#turn(next, signal, tell);
+        tell = () => {};
+        this.#flows = itself && !signal.aborted;
+        next = this.#flows ? this.nextQueued() : undefined;
+      }
+    } catch (error) {
+      const known = error instanceof LogError || error instanceof ChatError;
+      if (!known && !signal.aborted) this.#parts.report(`${(error as Error).stack}`);
+      const message = signal.aborted ? "cancelled" : (error as Error).message;
+      outcome = { outcome: "refused", message };
+    }
+    this.#task = undefined;
+    this.#parts.stateChanged();
+    // Once it has begun, a turn tells of its end in the log, or by `trouble`.
+    if (outcome !== undefined) tell(outcome);
+  }
+
+  /** True where the turn ended by itself and the next queued ask may follow. */
+  async #turn(
+    begin: Begin,
+    signal: AbortSignal,
+    begun: (outcome: AskOutcome) => void,
+  ): Promise<boolean> {
+    const record = this.#record;
+    const { work, report } = this.#parts;
+    if (begin.kind === "ask") await this.#start(begin, signal);
+    else await settle(record);
+    const turn = record.facts.turn?.turn ?? "";
+    if (!turnIsOpen(record.facts)) {
+      begun({ outcome: "started", turn });
+      return true;
+    }
+    this.#parts.stateChanged();
+    begun({ outcome: "started", turn });
+    const reason = await driveTurn(
+      {
+        record,
+        signal,
+        answer: () => work.answer(signal),
+        call: (call) => work.call(call, turn, signal),
+        stopHooks: (result) => work.stopHooks(result, turn, signal),
+        report,
+      },
+      (why) => why instanceof Abandoned,
+    );
+    void record.refreshMeta();
+    return reason === "finished" || reason === "limit";
+  }
+
+  async #start(begin: Extract<Begin, { kind: "ask" }>, signal: AbortSignal): Promise<void> {
+    const { text, ask, goesOn } = begin;
+    const { queue } = this.#parts;
+    try {
+      const client = await unlessAborted(this.#parts.client(), signal);
+      if (turnIsOpen(this.#record.facts)) await this.endLeftTurn("interrupted");
+      await this.#record.append({
+        type: "turn_started",
+        turn: randomUUID(),
+        text,
+        model: client.model,
+        ...(ask === undefined ? {} : { ask }),
+        ...(goesOn === undefined ? {} : { goesOn }),
+      });
+    } finally {
+      if (ask !== undefined) queue.giveBack(ask);
+    }
+    void this.#record.refreshMeta();
+  }
+}
