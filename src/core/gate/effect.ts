@@ -1,4 +1,5 @@
 import { digest } from "../workspace/digest.js";
+import { markOf } from "../workspace/leftovers.js";
 import type { Effect } from "../workspace/permit.js";
 import type { Prepared } from "./prepared.js";
 import type { Gated } from "./requirement.js";
@@ -24,13 +25,17 @@ export function copyOf(prepared: Prepared): Prepared {
 }
 
 /** What a permit for this call allows, to the byte. */
-export function effectOf(call: string, prepared: Gated): Effect {
+export function effectOf(
+  { call, turn }: { readonly call: string; readonly turn: string },
+  prepared: Gated,
+): Effect {
   switch (prepared.kind) {
     case "read":
       return { kind: "read", call, path: prepared.path };
     case "write": {
       const { path, before, after } = prepared;
-      return { kind: "write", call, path, before: before.digest, after: digest(after) };
+      const [was, will, mark] = [before.digest, digest(after), markOf(turn, call)];
+      return { kind: "write", call, path, before: was, after: will, mark };
     }
     case "run":
       return {

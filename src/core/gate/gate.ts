@@ -80,7 +80,7 @@ export class Gate {
       }
       case "none": {
         await this.#letGo(request);
-        const permit = issuePermit(effectOf(request.call, prepared));
+        const permit = issuePermit(effectOf(request, prepared));
         return { kind: "permit", permit, by: need.by };
       }
     }
@@ -194,7 +194,7 @@ export class Gate {
 
   async #ask(request: AdmitRequest, prepared: Gated): Promise<Admission> {
     const { call, turn, signal, workspace } = request;
-    const effect = effectOf(call, prepared);
+    const effect = effectOf(request, prepared);
     const replaces = request.replaces === undefined ? {} : { replaces: request.replaces };
     const ids = { card: this.options.newId(), call, turn, ...replaces };
     const raised = await makeCard(workspace, prepared, ids);
@@ -235,7 +235,7 @@ export class Gate {
     const need = requirement(prepared, this.ledger.allows());
     if (need.kind !== "allowed") return undefined;
     await this.#letGo(request);
-    const effect = effectOf(request.call, prepared);
+    const effect = effectOf(request, prepared);
     await this.#start(request, { by: "allow", allow: need.allow });
     return { kind: "permit", permit: issuePermit(effect), by: "allow", allow: need.allow };
   }

@@ -12,6 +12,7 @@ import { Listeners } from "../session/listeners.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import { stateOf, turnIsOpen } from "../session/state.js";
+import { sweep } from "./leftovers.js";
 import type {
   AllowUse,
   AnswerOutcome,
@@ -96,10 +97,14 @@ export class Runner implements LiveSession {
    */
   async recover(): Promise<void> {
     if (this.readOnly !== undefined) return;
+    const report = (error: Error): void =>
+      this.#parts.report(`session ${this.id}: ${error.message}`);
+    // Before the log says that these calls are over: a second kill must not lose track of them.
+    await sweep(this.#record).catch(report);
     try {
       await settle(this.#record);
     } catch (error) {
-      this.#parts.report(`session ${this.id}: ${(error as Error).message}`);
+      report(error as Error);
       return;
     }
     if (!waitsForSomeone(this.#record)) return;

@@ -88,6 +88,21 @@ async function nearest(real: string): Promise<{ there: string; missing: string[]
   }
 }
 
+/** Holds the directory `real` as it is; undefined where it is gone, or a link is on the way to it. */
+export async function holdExisting(
+  real: string,
+): Promise<Pick<Parent, "at" | "release"> | undefined> {
+  const held = await hold(real, real).catch((error: unknown) => {
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
+    throw error;
+  });
+  if (held === undefined) return undefined;
+  const release = async () => held.handle?.close();
+  if (await inPlace(held)) return { at: under(held), release };
+  await release();
+  return undefined;
+}
+
 /**
  * Holds the directory `real` and makes it, with its parents, where it is not there: each step is
  * taken under the directory held before, so that a link that appears is never followed.

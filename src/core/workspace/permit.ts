@@ -11,6 +11,8 @@ export type Effect =
       readonly before: string | null;
       /** SHA-256 (hex) of the bytes that may be written. */
       readonly after: string;
+      /** For the name of the temporary file: see `markOf`. */
+      readonly mark: string;
     }
   | {
       readonly kind: "run";

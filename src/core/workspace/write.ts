@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { digest, digestOf } from "./digest.js";
 import { codeOf, fault, nameOf } from "./faults.js";
+import { temporaryName } from "./leftovers.js";
 import { landsThere, type Moments, type Roots } from "./open.js";
 import { holdParent, type Parent } from "./parent.js";
 import type { Permit } from "./permit.js";
@@ -115,7 +115,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
 async function replaceIn(
   parent: Parent,
   target: LocatedPath,
-  before: string | null,
+  { before, mark }: { readonly before: string | null; readonly mark: string },
   bytes: Uint8Array,
   moments: Moments,
 ): Promise<Written | FileChanged | ToolError> {
@@ -129,7 +129,7 @@ async function replaceIn(
     await access(file, constants.W_OK);
   }
 
-  const temporary = path.join(parent.at, `.countersign-${randomBytes(12).toString("hex")}.tmp`);
+  const temporary = path.join(parent.at, temporaryName(mark));
   let mine = false;
   try {
     mine = true;
@@ -171,7 +171,7 @@ export async function writeBytes(
   bytes: Uint8Array,
   moments: Moments = {},
 ): Promise<Written | FileChanged | ToolError> {
-  const { path: target, before, after } = permit.spend();
+  const { path: target, before, after, mark } = permit.spend();
   if (digest(bytes) !== after) throw new Error("these are not the bytes that were countersigned");
   if (!(await landsThere(workspace, target))) return new FileChanged(target.real);
   await moments.beforeOpen?.();
@@ -180,7 +180,7 @@ export async function writeBytes(
   try {
     parent = await holdParent(path.dirname(target.real));
     if (parent === undefined) return new FileChanged(target.real);
-    const outcome = await replaceIn(parent, target, before, bytes, moments);
+    const outcome = await replaceIn(parent, target, { before, mark }, bytes, moments);
     done = "written" in outcome;
     return outcome;
   } catch (error) {

@@ -6,6 +6,7 @@ import type { Prepared, PreparedRead } from "../../../src/core/gate/prepared.js"
 import { WRITE_BYTES } from "../../../src/core/limits.js";
 import type { Answer, Delta, EventOf, Surface } from "../../../src/core/session/events.js";
 import { digest } from "../../../src/core/workspace/digest.js";
+import { markOf } from "../../../src/core/workspace/leftovers.js";
 import { resolvePath } from "../../../src/core/workspace/resolve.js";
 import { bytes, ids, makeWorkspace, prepareRun, prepareWrite, TestLedger } from "./support.js";
 
@@ -111,6 +112,7 @@ describe("the gate", () => {
           path: prepared.path,
           before: digest(bytes("old\n")),
           after: digest(bytes("new\n")),
+          mark: markOf("t1", "c1"),
         },
       ],
     );

@@ -53,6 +53,7 @@ function permitFor(prepared: Prepared): Permit | undefined {
     path,
     before: before.digest,
     after: digest(after),
+    mark: "0123456789abcdef",
   }) as unknown as Permit;
 }
 

@@ -111,6 +111,7 @@ describe("any tree of files and links, and any path", () => {
               path: found,
               before: before.digest,
               after: digest(bytes),
+              mark: "0123456789abcdef",
             });
             await writeBytes(place.workspace, write, bytes);
           }

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { digest } from "../../../src/core/workspace/digest.js";
 import { cleanEnvironment } from "../../../src/core/workspace/environment.js";
+import { markOf } from "../../../src/core/workspace/leftovers.js";
 import { issuePermit, type Permit } from "../../../src/core/workspace/permit.js";
 import { resolvePath } from "../../../src/core/workspace/resolve.js";
 import { findRipgrep } from "../../../src/core/workspace/ripgrep.js";
@@ -48,5 +49,6 @@ export async function writePermit(
     path: await located(workspace, given),
     before: before === null ? null : digest(Buffer.from(before)),
     after: digest(Buffer.from(after)),
+    mark: markOf("t", "c"),
   });
 }

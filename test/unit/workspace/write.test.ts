@@ -308,7 +308,7 @@ describe("a temporary file", () => {
     const names = new Set<string>();
     const look = async () => {
       for (const name of await readdir(tree.at("ws"))) {
-        if (/^\.countersign-[0-9a-f]{24}\.tmp$/.test(name)) names.add(name);
+        if (/^\.countersign-[0-9a-f]{16}-[0-9a-f]{16}\.tmp$/.test(name)) names.add(name);
       }
     };
     assert.deepEqual(await write(tree, "f", "old", "new", { beforeRename: look }), WRITTEN);
