@@ -3,7 +3,8 @@
  * person's word for one card. The order is always:
  *
  *   card_raised → card_answered (flushed) → the file is read again → card_spent, or the allow
- *   (on disk) → call_started (flushed) → a permit for exactly what the card showed.
+ *   (on disk) → the bytes before and after are kept → call_started (flushed) → a permit for
+ *   exactly what the card showed.
  *
  * A card ends once: by its answer, by a cancel, or by being made anew. Whoever comes first
  * claims it in the same tick, and everyone after finds it gone.
@@ -15,6 +16,7 @@ import { type AllowUse, AllowUses } from "./allows.js";
 import { type AnswerOutcome, makeCard, type OpenCard } from "./card.js";
 import { sameBytes, stillShown } from "./disk.js";
 import { copyOf, effectOf } from "./effect.js";
+import { keepChange } from "./keep.js";
 import { type End, GONE, isOpen, newPending, type Pending } from "./pending.js";
 import {
   Abandoned,
@@ -222,7 +224,7 @@ export class Gate {
         const note = decision.note === undefined ? {} : { note: decision.note };
         return { kind: "denied", card: ids.card, ...note };
       }
-      await this.#start(request, { by: "user", card: ids.card });
+      await this.#start(request, prepared, { by: "user", card: ids.card });
       return { kind: "permit", permit: issuePermit(effect), by: "user", card: ids.card };
     } finally {
       signal.removeEventListener("abort", cancelled);
@@ -236,18 +238,22 @@ export class Gate {
     if (need.kind !== "allowed") return undefined;
     await this.#letGo(request);
     const effect = effectOf(request, prepared);
-    await this.#start(request, { by: "allow", allow: need.allow });
+    await this.#start(request, prepared, { by: "allow", allow: need.allow });
     return { kind: "permit", permit: issuePermit(effect), by: "allow", allow: need.allow };
   }
 
   /** Logs, flushed, that an effect begins; no permit is made before. */
   async #start(
     request: AdmitRequest,
+    prepared: Gated,
     why: { by: "user"; card: string } | { by: "allow"; allow: Allow },
   ): Promise<void> {
     request.signal.throwIfAborted();
     const { call, turn } = request;
-    const event: EventBody = { type: "call_started", turn, call, ...why };
+    const write =
+      prepared.kind === "write" ? { write: await keepChange(this.ledger, prepared) } : {};
+    request.signal.throwIfAborted();
+    const event: EventBody = { type: "call_started", turn, call, ...why, ...write };
     await this.ledger.append(event, { flush: true });
     this.#uses.count(event);
     request.signal.throwIfAborted();

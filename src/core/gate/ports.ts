@@ -14,6 +14,11 @@ export interface AppendOptions {
 export interface GateLedger {
   /** Rejects where the line could not be written; then nothing that it was to permit happens. */
   append(event: EventBody, options?: AppendOptions): Promise<SessionEvent>;
+  /**
+   * Keeps bytes that an effect replaces or leaves; flushed to disk when it resolves with their
+   * digest. Rejects where they cannot be kept; then the effect does not happen.
+   */
+  keep(bytes: Uint8Array): Promise<string>;
   allows(): readonly Allow[];
   /** Resolves when the line is flushed on `meta.json`. */
   addAllow(allow: Allow): Promise<void>;

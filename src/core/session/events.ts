@@ -34,6 +34,22 @@ const usage = z.object({
   estimated: z.boolean().optional(),
 });
 
+/**
+ * One change of one file: SHA-256 of the bytes before and after (null: no file), which the session
+ * keeps in `blobs/`.
+ */
+const fileChange = z.object({
+  /** Real, absolute: where it lands. */
+  path: z.string(),
+  /** Relative to the workspace, for a path inside it. */
+  relative: z.string().optional(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  /** Permission bits (0o777) of the file before, where there was one. */
+  mode: z.number().optional(),
+});
+export type FileChange = z.infer<typeof fileChange>;
+
 /** Fields of each type, without the envelope `{seq, at, turn?}`. */
 export const eventFields = {
   session_started: z.object({
@@ -102,6 +118,8 @@ export const eventFields = {
     by: z.enum(["user", "allow"]),
     card: z.string().optional(),
     allow: allowSchema.optional(),
+    /** What a write is about to do; logs of earlier versions do not have it. */
+    write: fileChange.optional(),
   }),
   call_ended: z.object({
     call: z.string(),

@@ -15,7 +15,8 @@ export class LogError extends Error {
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 
-function explain(error: unknown, path: string): LogError {
+/** What an error of the disk means for the user; `path` is the file that could not be written. */
+export function explain(error: unknown, path: string): LogError {
   const { code, message } = error as NodeJS.ErrnoException;
   const where = dirname(path);
   switch (code) {

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { Blobs } from "./blobs.js";
 import type { Allow, EventBody, SessionEvent } from "./events.js";
 import type { Damage } from "./lines.js";
 import { Listeners } from "./listeners.js";
@@ -33,6 +34,7 @@ export class SessionRecord {
   readonly readOnly: string | undefined;
   /** True where another process has the session and may be at work on it. */
   readonly heldElsewhere: boolean;
+  readonly #blobs: Blobs;
   readonly #log: SessionLog | undefined;
   readonly #lock: Lock | undefined;
   readonly #report: (message: string) => void;
@@ -44,6 +46,7 @@ export class SessionRecord {
   private constructor(opened: Opened) {
     this.directory = opened.directory;
     this.id = basename(opened.directory);
+    this.#blobs = new Blobs(opened.directory);
     this.events = opened.read.events;
     this.damage = opened.read.damage;
     this.facts = opened.facts;
@@ -107,6 +110,22 @@ export class SessionRecord {
     this.#setTrouble(undefined);
     this.#listeners.tell(event);
     return event;
+  }
+
+  /** Keeps bytes in `blobs/`, flushed when it resolves with their digest. Rejects with `LogError`. */
+  async keep(bytes: Uint8Array): Promise<string> {
+    if (this.#log === undefined) throw new LogError(this.readOnly ?? "This session is closed.");
+    try {
+      return await this.#blobs.keep(bytes);
+    } catch (error) {
+      if (error instanceof LogError) this.#setTrouble(error.message);
+      throw error;
+    }
+  }
+
+  /** Bytes that were kept, or undefined where they are gone or damaged. */
+  kept(digest: string): Promise<Uint8Array | undefined> {
+    return this.#blobs.read(digest);
   }
 
   allows(): readonly Allow[] {

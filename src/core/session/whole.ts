@@ -1,20 +1,20 @@
 import { open, rename, rm } from "node:fs/promises";
 
 /**
- * Makes `path` appear with all of `text`, in place of what is there, by way of `temporary`, a name
+ * Makes `path` appear with all of `content`, in place of what is there, by way of `temporary`, a name
  * beside it that nobody else uses. With `flush` the bytes are on the disk before the name is.
  * Rejects with the error of the disk; then `path` is what it was and `temporary` is gone.
  */
 export async function writeWhole(
   path: string,
   temporary: string,
-  text: string,
+  content: string | Uint8Array,
   options: { readonly flush: boolean },
 ): Promise<void> {
   const handle = await open(temporary, "wx", 0o600);
   try {
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(content);
       if (options.flush) await handle.sync();
     } finally {
       await handle.close();

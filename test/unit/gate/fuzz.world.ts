@@ -102,6 +102,10 @@ function justify({ effect, log }: Done): void {
   const starts = log.filter((event) => event.type === "call_started" && event.call === effect.call);
   const start = starts.at(-1);
   ok(start?.type === "call_started", `${effect.call} did something before it was started`);
+  if (effect.kind === "write") {
+    const { path, before, after } = start.write ?? {};
+    deepStrictEqual([path, before, after], [effect.path.real, effect.before, effect.after]);
+  }
   const own: Allow =
     effect.kind === "run"
       ? { run: [...effect.argv] }

@@ -129,7 +129,33 @@ describe("the gate", () => {
       call: "c1",
       by: "user",
       card: "k1",
+      write: {
+        path: prepared.path.real,
+        relative: "a.txt",
+        before: digest(bytes("old\n")),
+        after: digest(bytes("new\n")),
+        mode: prepared.before.mode,
+      },
     });
+    // Kept before the effect was logged to begin: the log never names bytes that are not there.
+    deepStrictEqual(
+      [...session.ledger.blobs].map(([name, content]) => [name, Buffer.from(content).toString()]),
+      [
+        [digest(bytes("old\n")), "old\n"],
+        [digest(bytes("new\n")), "new\n"],
+      ],
+    );
+  });
+
+  it("starts nothing where the bytes that it would replace cannot be kept", async () => {
+    await writeFile(file("a.txt"), "old\n");
+    session.ledger.keep = async () => {
+      throw new Error("ENOSPC: the disk is full");
+    };
+    const { card, admission } = await session.ask(await writeOf("a.txt", "new\n"));
+    await session.answer(card.card, "allow_once");
+    await rejects(admission, /ENOSPC/);
+    deepStrictEqual(session.ledger.steps, ["card_raised", "card_answered!"]);
   });
 
   it("permits what the card showed, not what the tool makes of its bytes or argv later", async () => {

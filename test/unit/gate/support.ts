@@ -12,6 +12,7 @@ import type {
   EventType,
   SessionEvent,
 } from "../../../src/core/session/events.js";
+import { digest } from "../../../src/core/workspace/digest.js";
 import { readSnapshot } from "../../../src/core/workspace/read.js";
 import { resolvePath } from "../../../src/core/workspace/resolve.js";
 import { ToolError, type Workspace } from "../../../src/core/workspace/types.js";
@@ -71,6 +72,20 @@ export class TestLedger implements GateLedger {
     });
     this.#last = written.catch(() => {});
     return written;
+  }
+
+  /** Bytes that were kept, by their digest. */
+  readonly blobs = new Map<string, Uint8Array>();
+
+  async keep(content: Uint8Array): Promise<string> {
+    await setImmediate();
+    const name = digest(content);
+    this.blobs.set(name, Uint8Array.from(content));
+    return name;
+  }
+
+  async kept(name: string): Promise<Uint8Array | undefined> {
+    return this.blobs.get(name);
   }
 
   allows(): readonly Allow[] {

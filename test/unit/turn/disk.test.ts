@@ -133,6 +133,35 @@ describe("a turn on a disk that fails", function () {
     assert.equal(await wholeLines(world, session.id), session.events.length);
   });
 
+  it("writes nothing where there is no room for the bytes that would be replaced", async () => {
+    await small();
+    await writeFile(join(world.workspace, "a.txt"), "old\n");
+    const write = calling(call("write_file", { path: "a.txt", content: "new\n" }, "w"));
+    world.client.steps.push(write, { text: "ok" });
+    const session = await world.core().newSession(world.workspace);
+    await session.ask("go");
+    await untilState(session, "waiting");
+    const { card } = await eventOf(session, "card_raised");
+    await fill(sessions);
+    // The last page of the log takes the answer; what was there has no page to be kept on.
+    assert.deepEqual(await session.answerCard(card, "allow_once", { surface: "test" }), {
+      outcome: "taken",
+    });
+    const { reason, message } = await eventOf(session, "turn_ended");
+    assert.equal(reason, "failed");
+    assert.match(message ?? "", /^Not saved: the disk .* is full. Free some space/);
+    assert.equal(await readFile(join(world.workspace, "a.txt"), "utf8"), "old\n");
+    assert.ok(session.events.every(({ type }) => type !== "call_started"));
+    await free(sessions);
+    world.client.steps.unshift(calling(call("write_file", { path: "a.txt", content: "new\n" })));
+    const raised = nextEvent(session, "card_raised");
+    await session.goOn();
+    await session.answerCard((await raised).card, "allow_once", { surface: "test" });
+    await untilState(session, "idle");
+    assert.equal(await readFile(join(world.workspace, "a.txt"), "utf8"), "new\n");
+    assert.equal((await readdir(join(sessions, session.id, "blobs"))).length, 2);
+  });
+
   it("keeps whole lines where the disk fills up again and again", async () => {
     await small();
     world.client.steps.push({ text: "hello" });
