@@ -9,6 +9,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import type { Allow } from "../core/session/events.js";
+import { tellVerdict } from "../core/session/verify.js";
 import type { Core, LiveSession, SessionSummary } from "../core/turn/live.js";
 import { COMMANDS, type Command, commandOf, listAllows, revokeAllow } from "./commands.js";
 import type { Models } from "./models.js";
@@ -261,6 +262,8 @@ export class Agent {
         return session.goOn(signal);
       case "allows":
         return session.reply(listAllows(session.live));
+      case "verify":
+        return session.reply(tellVerdict(await this.parts.core.verifyLog(session.live.id)));
       case "revoke":
         return session.reply(await revokeAllow(session.live, command.number));
     }

@@ -12,12 +12,14 @@ export const COMMANDS: readonly AvailableCommand[] = [
     description: "Take back one of the session's allows, by its number in /allows",
     input: { hint: "number" },
   },
+  { name: "verify", description: "Compare this session's log with its own hashes" },
 ];
 
 /** A prompt that is one of `COMMANDS`. */
 export type Command =
   | { readonly name: "go-on" }
   | { readonly name: "allows" }
+  | { readonly name: "verify" }
   | { readonly name: "revoke"; readonly number: number };
 
 /** The command that a prompt is, or undefined: then it is for the model. */
@@ -25,6 +27,7 @@ export function commandOf(text: string): Command | undefined {
   const trimmed = text.trim();
   if (trimmed === "/go-on") return { name: "go-on" };
   if (trimmed === "/allows") return { name: "allows" };
+  if (trimmed === "/verify") return { name: "verify" };
   const revoke = /^\/revoke\s+(\d{1,6})$/.exec(trimmed);
   return revoke ? { name: "revoke", number: Number(revoke[1]) } : undefined;
 }

@@ -1,8 +1,9 @@
 import { LogError } from "./session/log.js";
 import type { SessionRecord } from "./session/record.js";
 import { SessionStore } from "./session/store.js";
+import { verifySession } from "./session/verify.js";
 import { findTool, parseArgs, toolSpecs } from "./tools/index.js";
-import type { Core, CoreOptions, LiveSession } from "./turn/live.js";
+import type { Core, CoreOptions, LiveSession, LogVerdict } from "./turn/live.js";
 import { PromptSource } from "./turn/promptSource.js";
 import { Runner } from "./turn/runner.js";
 import { cleanEnvironment } from "./workspace/environment.js";
@@ -78,6 +79,14 @@ class Sessions implements Core {
     } finally {
       await record.close();
     }
+  }
+
+  sessionDirectory(id: string): Promise<string> {
+    return this.#store.directoryOf(id);
+  }
+
+  async verifyLog(id: string): Promise<LogVerdict> {
+    return verifySession(await this.#store.directoryOf(id));
   }
 
   async releaseSession(id: string): Promise<string> {

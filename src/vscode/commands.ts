@@ -7,6 +7,7 @@ import { type CommandId, commands } from "./ids.js";
 import { type PanelParts, showCard } from "./panelActions.js";
 import { parseProposed } from "./proposed.js";
 import { SessionPicker } from "./sessionPicker.js";
+import { verifyLog } from "./verifyLog.js";
 
 /** Every command, registered once; the table is exhaustive by its type. */
 export function registerCommands(parts: PanelParts, log: vscode.OutputChannel): vscode.Disposable {
@@ -32,6 +33,7 @@ export function registerCommands(parts: PanelParts, log: vscode.OutputChannel): 
     [commands.selectModel]: () => models.select(),
     [commands.setApiKey]: () => models.setKey(),
     [commands.showLog]: () => log.show(),
+    [commands.verifyLog]: () => verifyLog(sessions),
     [commands.startTour]: async () => {
       await models.useDemo();
       await sessions.showNone();

@@ -17,6 +17,7 @@ export const commands = {
   selectModel: "countersign.selectModel",
   setApiKey: "countersign.setApiKey",
   showLog: "countersign.showLog",
+  verifyLog: "countersign.verifyLog",
   startTour: "countersign.startTour",
   focusLastMessage: "countersign.focusLastMessage",
 } as const;

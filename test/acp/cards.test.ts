@@ -145,6 +145,12 @@ describe("cards over the protocol", () => {
     );
     await editor.prompt(session, "/revoke 1");
     assert.deepEqual((await world.meta(session)).allows, []);
+    const verified = editor.text("agent_message_chunk").length;
+    await editor.prompt(session, "/verify");
+    assert.match(
+      editor.text("agent_message_chunk").slice(verified),
+      /^\d+ lines: none was changed, removed, put in or moved\./,
+    );
     await editor.close();
   });
 

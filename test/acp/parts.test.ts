@@ -186,6 +186,7 @@ describe("slash commands", () => {
   it("are what they are and nothing near it", () => {
     assert.deepEqual(commandOf(" /go-on\n"), { name: "go-on" });
     assert.deepEqual(commandOf("/allows"), { name: "allows" });
+    assert.deepEqual(commandOf("/verify"), { name: "verify" });
     assert.deepEqual(commandOf("/revoke 2"), { name: "revoke", number: 2 });
     for (const text of [
       "go-on",

@@ -21,6 +21,7 @@ import type { ConsoleMessage, Frame, Page } from "playwright-core";
 import { keepFailure } from "../../scripts/failures.js";
 import { root } from "../../scripts/process.js";
 import type { SessionEvent } from "../../src/core/session/events.js";
+import { eventOfLine } from "../support/logLine.js";
 import { openWindow } from "./window.js";
 
 export interface WorkbenchOptions {
@@ -245,7 +246,7 @@ async function readSessions(storage: string): Promise<readonly SessionOnDisk[]> 
       return {
         id,
         folder,
-        events: lines.map((line) => JSON.parse(line) as SessionEvent),
+        events: lines.map(eventOfLine),
         meta: meta === undefined ? undefined : (JSON.parse(meta) as Record<string, unknown>),
       };
     }),

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import { LOG_OPEN_BYTES } from "../limits.js";
+import { type LogHead, lineHash } from "./chain.js";
 import { type EventType, eventFields, SCHEMA, type SessionEvent } from "./events.js";
 
 /** A place in a log that could not be read; the events around it are there. */
@@ -25,6 +26,10 @@ export interface ReadLog {
   readonly tail: Buffer;
   /** The largest `seq` that may have been used. */
   readonly lastSeq: number;
+  /** The hash of the last whole line, or undefined where there is none. */
+  readonly lastHash: string | undefined;
+  /** True where the line that `meta.json` knows is not there as it was. */
+  readonly headLost: boolean;
 }
 
 /** Parsed at a stretch: some 10 ms. */
@@ -103,12 +108,20 @@ class Collector {
   readonly damage: Damage[] = [];
   foreign: string | undefined;
   lastSeq = 0;
+  lastLine: Buffer | undefined;
   #lines = 0;
+  headLost: boolean;
+
+  constructor(private readonly head: LogHead | undefined) {
+    this.headLost = head !== undefined;
+  }
 
   add(line: Buffer): void {
     this.#lines++;
+    this.lastLine = line;
     const parsed = parseLine(line);
     if (parsed.kind === "event") {
+      this.#look(parsed.event.seq, line);
       this.events.push(parsed.event);
       this.lastSeq = Math.max(this.lastSeq, parsed.event.seq);
       if (parsed.note !== undefined) this.#report(parsed.note);
@@ -124,6 +137,22 @@ class Collector {
     this.#report(parsed.reason);
   }
 
+  /** `tail`: a last line without its newline, which counts too. */
+  end(tail: Buffer): void {
+    const last = parseLine(tail);
+    if (tail.length > 0 && last.kind === "event") this.#look(last.event.seq, tail);
+    // A longer log was not read to its end, and a newer one is for a newer version to judge.
+    if (this.foreign !== undefined) this.headLost = false;
+    if (!this.headLost) return;
+    this.#lines++;
+    this.#report(`not the line ${this.head?.seq} that meta.json knows: Verify Log tells more`);
+  }
+
+  /** One line alone is hashed, so that opening costs what it did. */
+  #look(seq: number, line: Buffer): void {
+    if (seq === this.head?.seq && lineHash(line) === this.head.hash) this.headLost = false;
+  }
+
   #report(reason: string): void {
     this.damage.push({ line: this.#lines, after: this.events.length, reason });
   }
@@ -131,10 +160,11 @@ class Collector {
 
 /**
  * Reads a whole log. Damaged lines are named and hide nothing of the rest. At most
- * `LOG_OPEN_BYTES` are read; a longer log counts as foreign. Rejects with the error of the disk.
+ * `LOG_OPEN_BYTES` are read; a longer log counts as foreign. Where the line that `head` names is
+ * not there as it was, that is damage too. Rejects with the error of the disk.
  */
-export async function readLog(handle: FileHandle): Promise<ReadLog> {
-  const lines = new Collector();
+export async function readLog(handle: FileHandle, head?: LogHead): Promise<ReadLog> {
+  const lines = new Collector(head);
   let pending: Buffer[] = [];
   let position = 0;
   let whole = 0;
@@ -161,6 +191,9 @@ export async function readLog(handle: FileHandle): Promise<ReadLog> {
       break;
     }
   }
-  const { events, damage, foreign, lastSeq } = lines;
-  return { events, damage, foreign, whole, tail: Buffer.concat(pending), lastSeq };
+  const tail = Buffer.concat(pending);
+  lines.end(tail);
+  const { events, damage, foreign, lastSeq, lastLine, headLost } = lines;
+  const lastHash = lastLine && lineHash(lastLine);
+  return { events, damage, foreign, whole, tail, lastSeq, lastHash, headLost };
 }

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LOG_OPEN_BYTES } from "../limits.js";
+import { type LogHead, lineHash } from "./chain.js";
 import type { EventBody, SessionEvent } from "./events.js";
 import { checkEvent, type Damage, parseLine, type ReadLog, readLog } from "./lines.js";
 
@@ -60,7 +61,8 @@ export async function flushDirectory(path: string): Promise<void> {
 
 /**
  * The append-only file of one session: one event, one line, one write. Events get their number and
- * time here. Appends run one after the other, in the order in which they were asked for.
+ * time here, and each line the hash of the one before it in the file (`prev`, see `verify.ts`).
+ * Appends run one after the other, in the order in which they were asked for.
  */
 export class SessionLog {
   readonly damage: readonly Damage[];
@@ -69,6 +71,9 @@ export class SessionLog {
   /** Bytes of whole lines. */
   #size: number;
   #lastSeq: number;
+  /** The hash of the last whole line, which the next one carries. */
+  #lastHash: string | undefined;
+  #head: LogHead | undefined;
   /** A cut last line that has still to be set aside. */
   #tail: Buffer;
   /** True where a failed write may have left part of a line behind `#size`. */
@@ -85,6 +90,7 @@ export class SessionLog {
     this.#identity = identity;
     this.#size = read.whole;
     this.#lastSeq = read.lastSeq;
+    this.#lastHash = read.lastHash;
     this.#tail = read.tail;
     this.damage = read.damage;
   }
@@ -96,17 +102,18 @@ export class SessionLog {
       const { dev, ino } = await handle.stat();
       await flushDirectory(dirname(path));
       const empty = { events: [], damage: [], foreign: undefined, whole: 0, lastSeq: 0 };
-      return new SessionLog(path, handle, { dev, ino }, { ...empty, tail: Buffer.alloc(0) });
+      const none = { ...empty, tail: Buffer.alloc(0), lastHash: undefined, headLost: false };
+      return new SessionLog(path, handle, { dev, ino }, none);
     } catch (error) {
       throw explain(error, path);
     }
   }
 
   /** Reads a log and changes nothing, not even a cut last line. */
-  static async read(path: string): Promise<ReadLog> {
+  static async read(path: string, head?: LogHead): Promise<ReadLog> {
     const handle = await open(path, "r");
     try {
-      const read = await readLog(handle);
+      const read = await readLog(handle, head);
       const last = parseLine(read.tail);
       if (read.tail.length > 0 && last.kind === "event") read.events.push(last.event);
       return read;
@@ -117,13 +124,17 @@ export class SessionLog {
 
   /**
    * Reads a log and opens it for appending; a cut last line is set aside in `log.torn` beside it.
-   * `log` is undefined where the log is not for this version to write to.
+   * `log` is undefined where the log is not for this version to write to. A log that does not hold
+   * the line of `head` has that among its damage.
    */
-  static async open(path: string): Promise<{ read: ReadLog; log: SessionLog | undefined }> {
+  static async open(
+    path: string,
+    head?: LogHead,
+  ): Promise<{ read: ReadLog; log: SessionLog | undefined }> {
     const reader = await open(path, "r");
     let read: ReadLog;
     try {
-      read = await readLog(reader);
+      read = await readLog(reader, head);
     } finally {
       await reader.close();
     }
@@ -141,6 +152,7 @@ export class SessionLog {
       // Only its newline is missing: the event is whole and counts.
       read.events.push(last.event);
       log.#lastSeq = Math.max(log.#lastSeq, last.event.seq);
+      log.#lastHash = lineHash(read.tail);
     }
     // A full disk is no reason not to show the session; the next append tries again.
     await log.#exclusive(() => log.#settle()).catch(() => {});
@@ -159,6 +171,11 @@ export class SessionLog {
         throw error instanceof LogError ? error : explain(error, this.path);
       }
     });
+  }
+
+  /** The last line that is known to be on the disk, flushed: it outlives a power cut. */
+  get head(): LogHead | undefined {
+    return this.#head;
   }
 
   /** Waits for what is under way and closes the file. */
@@ -180,9 +197,10 @@ export class SessionLog {
     const seq = this.#lastSeq + 1;
     const event = checkEvent({ ...body, seq, at: new Date().toISOString() });
     const { seq: _seq, at, turn, type, ...fields } = event;
-    const line = Buffer.from(
-      `${JSON.stringify({ seq, at, ...(turn === undefined ? {} : { turn }), type, ...fields })}\n`,
-    );
+    const envelope = { seq, at, ...(turn === undefined ? {} : { turn }), type };
+    // Its own line alone has the hash; no event in memory does. Undefined leaves it out.
+    const text = JSON.stringify({ ...envelope, ...fields, prev: this.#lastHash });
+    const line = Buffer.from(`${text}\n`);
     if (this.#size + line.length > LOG_OPEN_BYTES) {
       throw new LogError("Not saved: this session has become too long. Start a new session.");
     }
@@ -199,6 +217,8 @@ export class SessionLog {
     this.#half = false;
     this.#size += line.length;
     this.#lastSeq = seq;
+    this.#lastHash = lineHash(line.subarray(0, -1));
+    if (flush) this.#head = { seq, hash: this.#lastHash };
     return event;
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import type { LogHead } from "./chain.js";
 import { type Allow, allowSchema } from "./events.js";
 import { flushDirectory } from "./log.js";
 import { writeWhole } from "./whole.js";
@@ -16,6 +17,8 @@ export interface Meta {
   readonly updated: string;
   readonly model: string | undefined;
   readonly allows: readonly Allow[];
+  /** A line that the log held, flushed, when this was written: later ones may have followed. */
+  readonly head?: LogHead;
 }
 
 const fileSchema = z.object({
@@ -26,6 +29,7 @@ const fileSchema = z.object({
   updated: z.string(),
   model: z.string().optional(),
   allows: z.array(z.unknown()).optional(),
+  head: z.object({ seq: z.number(), hash: z.string() }).optional().catch(undefined),
 });
 
 const TEMPORARY = /^meta\.json\.[0-9a-f]{16}\.tmp$/;
@@ -57,9 +61,10 @@ export function parseMeta(text: string): Meta | undefined {
   }
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) return undefined;
-  const { allows = [], model, renamed = false, ...rest } = parsed.data;
+  const { allows = [], model, renamed = false, head, ...rest } = parsed.data;
   return {
     ...rest,
+    ...(head === undefined ? {} : { head }),
     renamed,
     model,
     allows: allows.flatMap((allow) => {

@@ -1,3 +1,4 @@
+import type { LogHead } from "./chain.js";
 import type { Allow } from "./events.js";
 import { LogError } from "./log.js";
 import { type Meta, writeMeta } from "./meta.js";
@@ -14,6 +15,8 @@ export class MetaFile {
     meta: Meta,
     /** Why nothing may be written, or undefined. */
     private readonly refusal: string | undefined,
+    /** A line that the log holds; undefined leaves what is known. */
+    private readonly head: () => LogHead | undefined,
   ) {
     this.#meta = meta;
   }
@@ -62,8 +65,10 @@ export class MetaFile {
       if (this.refusal !== undefined) throw new LogError(this.refusal);
       const next = change(this.#meta);
       if (next === this.#meta) return;
-      await writeMeta(this.directory, next);
-      this.#meta = next;
+      const head = this.head();
+      const whole = head === undefined ? next : { ...next, head };
+      await writeMeta(this.directory, whole);
+      this.#meta = whole;
     });
     this.#writes = result.catch(() => {});
     return result;

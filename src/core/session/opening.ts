@@ -24,7 +24,7 @@ export interface Opener {
 /** What a session on disk is, once it is open. */
 export interface Opened {
   readonly directory: string;
-  readonly read: Pick<ReadLog, "events" | "damage">;
+  readonly read: Pick<ReadLog, "events" | "damage" | "headLost">;
   readonly facts: SessionFacts;
   /** Undefined where nothing may be written; then `lock` is too. */
   readonly log: SessionLog | undefined;
@@ -79,11 +79,12 @@ export async function createSession(
     );
     const facts = noFacts();
     addEvent(facts, first);
-    const meta = { ...metaFrom([first], facts), allows: [...allows] };
+    const { head } = log;
+    const meta = { ...metaFrom([first], facts), allows: [...allows], ...(head && { head }) };
     await writeMeta(directory, meta);
     return {
       directory,
-      read: { events: [first], damage: [] },
+      read: { events: [first], damage: [], headLost: false },
       facts,
       log,
       lock: locked.lock,
@@ -123,9 +124,9 @@ export async function openSession(directory: string, opener: Opener): Promise<Op
   try {
     let log: SessionLog | undefined;
     let read: ReadLog;
-    if (lock === undefined) read = await SessionLog.read(path);
+    if (lock === undefined) read = await SessionLog.read(path, known?.head);
     else {
-      ({ read, log } = await SessionLog.open(path));
+      ({ read, log } = await SessionLog.open(path, known?.head));
       await removeTemporaries(directory).catch(() => {});
     }
     readOnly ??= read.foreign;

@@ -56,7 +56,10 @@ export class SessionRecord {
     this.#lock = opened.lock;
     this.#report = opened.report;
     const refusal = opened.log === undefined ? this.#refusal : undefined;
-    this.#meta = new MetaFile(opened.directory, opened.meta, refusal);
+    // A head whose line is gone stays, so that a session that goes on does not hide it.
+    const lost = opened.read.headLost ? opened.meta.head : undefined;
+    const head = () => lost ?? opened.log?.head;
+    this.#meta = new MetaFile(opened.directory, opened.meta, refusal, head);
     this.#listeners = new Listeners(opened.report);
     this.#troubleListeners = new Listeners(opened.report);
   }

@@ -9,9 +9,10 @@ import type {
   SessionState,
   Surface,
 } from "../session/events.js";
+import type { LogVerdict } from "../session/verify.js";
 import type { ToolError } from "../workspace/types.js";
 
-export type { AllowUse, AnswerOutcome, OpenCard };
+export type { AllowUse, AnswerOutcome, LogVerdict, OpenCard };
 
 export interface OpenQuestion {
   readonly question: string;
@@ -129,6 +130,10 @@ export interface Core {
   /** The same object while it is open. Rejects where there is no such session. */
   openSession(id: string): Promise<LiveSession>;
   renameSession(id: string, title: string): Promise<void>;
+  /** The directory of a session, open or not. Rejects where there is none such. */
+  sessionDirectory(id: string): Promise<string>;
+  /** Compares a session's log, open or not, with its own hashes: see `session/verify.ts`. */
+  verifyLog(id: string): Promise<LogVerdict>;
   /** Its directory, for a host that puts it to the trash; closes it first. */
   releaseSession(id: string): Promise<string>;
   /** Tells open sessions that the unsaved files or files on disk may have changed. */

@@ -19,6 +19,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { SessionEvent } from "../../../src/core/session/events.js";
+import { eventOfLine } from "../../support/logLine.js";
 import {
   type Script,
   type ScriptedModel,
@@ -83,7 +84,7 @@ export async function makeWorld(
       (await sessionFile(session, "log.jsonl"))
         .split("\n")
         .filter((line) => line !== "")
-        .map((line) => JSON.parse(line) as SessionEvent),
+        .map(eventOfLine),
     meta: async (session) => JSON.parse(await sessionFile(session, "meta.json")) as object,
     sessions: () => readdir(join(home, "sessions")),
     async dispose() {

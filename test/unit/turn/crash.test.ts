@@ -6,8 +6,10 @@ import type { ChatAnswer, ChatRequest } from "../../../src/core/model/chatClient
 import type { SessionEvent } from "../../../src/core/session/events.js";
 import { SessionLog } from "../../../src/core/session/log.js";
 import { newSessionId } from "../../../src/core/session/store.js";
+import { verifySession } from "../../../src/core/session/verify.js";
 import type { Core, LiveSession } from "../../../src/core/turn/live.js";
 import { transcript } from "../../../src/core/turn/transcript.js";
+import { eventOfLine } from "../../support/logLine.js";
 import {
   askAndWait,
   call,
@@ -87,7 +89,7 @@ function wholeEvents(bytes: Buffer): SessionEvent[] {
     .split("\n")
     .flatMap((line) => {
       try {
-        return [JSON.parse(line) as SessionEvent];
+        return [eventOfLine(line)];
       } catch {
         return [];
       }
@@ -190,6 +192,8 @@ describe("a session whose host was stopped at any byte", () => {
     try {
       await check(session, length);
       await finish(session, length);
+      // The chain goes on over what a stop left, torn line or not.
+      assert.deepEqual((await verifySession(directory)).faults, []);
     } finally {
       await session.close();
       await rm(directory, { recursive: true });

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { verifyLog } from "../../../src/core/session/verify.js";
 import type { LiveSession } from "../../../src/core/turn/live.js";
 import {
   askAndWait,
@@ -48,7 +49,10 @@ async function free(path: string): Promise<void> {
 }
 
 async function wholeLines(world: World, id: string): Promise<number> {
-  const text = await readFile(join(world.home, "sessions", id, "log.jsonl"), "utf8");
+  const path = join(world.home, "sessions", id, "log.jsonl");
+  const text = await readFile(path, "utf8");
+  // What was written half, and taken back, is no link of the chain.
+  assert.deepEqual((await verifyLog(path)).faults, []);
   const lines = text.split("\n");
   assert.equal(lines.pop(), "");
   for (const line of lines) JSON.parse(line);

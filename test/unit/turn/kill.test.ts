@@ -7,7 +7,9 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../../../src/core/session/events.js";
+import { verifySession } from "../../../src/core/session/verify.js";
 import { transcript } from "../../../src/core/turn/transcript.js";
+import { eventOfLine } from "../../support/logLine.js";
 import { makeWorld, type World } from "./support.js";
 import { assertValid } from "./valid.js";
 
@@ -66,10 +68,11 @@ async function kill({ child }: Host): Promise<void> {
 }
 
 async function eventsOf(world: World, id: string): Promise<SessionEvent[]> {
+  assert.deepEqual((await verifySession(join(world.home, "sessions", id))).faults, []);
   const text = await readFile(join(world.home, "sessions", id, "log.jsonl"), "utf8");
   const lines = text.split("\n");
   assert.equal(lines.pop(), "", "the log ends with a whole line");
-  return lines.map((line) => JSON.parse(line) as SessionEvent);
+  return lines.map(eventOfLine);
 }
 
 describe(`a host that is killed at a random moment (seed ${SEED})`, () => {

@@ -1,0 +1,28 @@
+import * as vscode from "vscode";
+import { tellVerdict } from "../core/session/verify.js";
+import type { Sessions } from "./sessions.js";
+
+/** Compares the log of the session shown with its own hashes, and says in plain words what came out. */
+export async function verifyLog(sessions: Sessions): Promise<void> {
+  const live = sessions.shown?.live;
+  if (live === undefined) return;
+  const verdict = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Reading the log…") },
+    () => sessions.core.verifyLog(live.id),
+  );
+  const detail = tellVerdict(verdict);
+  const copy = vscode.l10n.t("Copy");
+  const sound = verdict.faults.length === 0;
+  const picked = sound
+    ? await vscode.window.showInformationMessage(
+        vscode.l10n.t("The log is as it was written."),
+        { modal: true, detail },
+        copy,
+      )
+    : await vscode.window.showWarningMessage(
+        vscode.l10n.t("The log is not as it was written."),
+        { modal: true, detail },
+        copy,
+      );
+  if (picked === copy) await vscode.env.clipboard.writeText(detail);
+}
