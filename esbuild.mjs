@@ -3,10 +3,11 @@
  *   node esbuild.mjs [--watch] [--production] [--tests]
  * `--tests` builds dist-test/host.cjs instead: the suites that run inside the extension host.
  */
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
+import { thirdPartyNotices } from "./scripts/notices.mjs";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const flags = new Set(process.argv.slice(2));
@@ -33,7 +34,9 @@ const common = {
   // Source maps name files, they do not carry them: the package stays small.
   sourcesContent: false,
   logLevel: flags.has("--watch") ? "info" : "warning",
-  legalComments: production ? "eof" : "none",
+  // All licences are in one file of their own.
+  legalComments: "none",
+  metafile: production,
 };
 
 /** CommonJS has no `import.meta.url`; this gives the bundle's own. @type {import("esbuild").BuildOptions} */
@@ -115,6 +118,12 @@ async function copyIcons() {
   }
 }
 
+/** @param {readonly esbuild.Metafile[]} metafiles */
+async function writeNotices(metafiles) {
+  const text = await thirdPartyNotices(root, metafiles, ["@vscode/codicons"]);
+  await writeFile(join(root, "dist/THIRD-PARTY-NOTICES.txt"), text);
+}
+
 const builds = flags.has("--tests") ? [await hostTests()] : product;
 // What is packaged has no pieces of an earlier build in it.
 if (production) await rm(join(root, "dist"), { recursive: true, force: true });
@@ -125,6 +134,8 @@ if (flags.has("--watch")) {
   await Promise.all(contexts.map((context) => context.watch()));
 } else {
   const ended = await Promise.allSettled(builds.map((build) => esbuild.build(build)));
+  const built = ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   // esbuild has printed its own errors by now.
-  if (ended.some(({ status }) => status === "rejected")) process.exitCode = 1;
+  if (built.length < builds.length) process.exitCode = 1;
+  else if (production) await writeNotices(built.flatMap(({ metafile }) => metafile ?? []));
 }
