@@ -27,6 +27,9 @@ export const RUN_TIMEOUT_MAX_S = 600;
 export const RUN_STREAM_BYTES = 64 * KiB;
 /** Between SIGTERM and SIGKILL. */
 export const KILL_AFTER_MS = 2_000;
+/** Processes that the result of a command cut short names, and characters of each command line. */
+export const LISTED_PROCESSES = 10;
+export const PROCESS_CHARS = 200;
 
 /** A card's diff is whole up to this many bytes; a larger one keeps `DIFF_LINES` lines. */
 export const DIFF_BYTES = 64 * KiB;

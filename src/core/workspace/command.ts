@@ -4,6 +4,7 @@ import { RUN_STREAM_BYTES, RUN_TIMEOUT_MAX_S } from "../limits.js";
 import type { Permit } from "./permit.js";
 import { showName } from "./show.js";
 import { type BoundedExit, spawnBounded } from "./spawn.js";
+import { tellEnded } from "./tellEnded.js";
 import { ToolError, type ToolResult, type Workspace } from "./types.js";
 
 export interface RunOptions {
@@ -46,7 +47,7 @@ export function commandResult(exit: Exited, timeout: number): ToolResult {
     stream("stdout", exit.stdout, exit.stdoutBytes, exit.stdoutLeftOut) +
     stream("stderr", exit.stderr, exit.stderrBytes, exit.stderrLeftOut) +
     (exit.stdoutBytes + exit.stderrBytes === 0 ? "\n(no output)\n" : "") +
-    (exit.survivors ? "[some of its processes could not be ended]\n" : "");
+    tellEnded(exit.ended, exit.timedOut || exit.cancelled);
   return { ok, text: text.trimEnd() };
 }
 
@@ -149,6 +150,7 @@ export async function runCommand(
     env: { ...workspace.env, PWD: workspace.realRoot },
     timeoutMs: limit * 1000,
     maxBytesPerStream: RUN_STREAM_BYTES,
+    tell: true,
     ...options,
   });
   if (exit.kind === "exited") return commandResult(exit, limit);

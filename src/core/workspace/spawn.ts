@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { MARK } from "./family.js";
 import { Kept, Live } from "./kept.js";
-import { endProcessGroup } from "./terminate.js";
+import { type Ended, endProcessGroup, NOBODY } from "./terminate.js";
 
 export interface BoundedSpawn {
   /** Program and arguments; there is no shell. */
@@ -15,6 +17,8 @@ export interface BoundedSpawn {
   readonly maxBytesPerStream: number;
   readonly signal: AbortSignal;
   readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
+  /** True marks its processes in their environment, so that `ended` can tell who is left. */
+  readonly tell?: boolean;
 }
 
 export type BoundedExit =
@@ -34,8 +38,8 @@ export type BoundedExit =
       readonly stderrBytes: number;
       readonly stdoutLeftOut: number;
       readonly stderrLeftOut: number;
-      /** True where some of its processes could not be ended (another user's). */
-      readonly survivors: boolean;
+      /** What became of its processes; nobody was looked for where it left none in its group. */
+      readonly ended: Ended;
     }
   | {
       readonly kind: "not_started";
@@ -64,12 +68,15 @@ class Output {
   }
 }
 
-function start(options: BoundedSpawn): ChildProcess | NodeJS.ErrnoException {
+function start(
+  options: BoundedSpawn,
+  mark: string | undefined,
+): ChildProcess | NodeJS.ErrnoException {
   const [program = "", ...args] = options.argv;
   try {
     return spawn(program, args, {
       cwd: options.cwd,
-      env: options.env,
+      env: mark === undefined ? options.env : { ...options.env, [MARK]: mark },
       stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       // A group of its own, so that all of it can be ended; Windows has no groups.
       detached: process.platform !== "win32",
@@ -120,7 +127,8 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
     return { kind: "not_started", reason: "cancelled before it started", code: "ABORT_ERR" };
   }
   const began = performance.now();
-  const child = start(options);
+  const mark = options.tell === true ? randomBytes(8).toString("hex") : undefined;
+  const child = start(options, mark);
   if (child instanceof Error) return notStarted(child);
 
   const stdout = new Output(options.maxBytesPerStream, (text) =>
@@ -143,7 +151,7 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
 
   // The first reason to end it wins; a second one changes nothing.
   let reason: "timeout" | "cancel" | undefined;
-  let ending: Promise<boolean> | undefined;
+  let ending: Promise<Ended> | undefined;
   let gaveUp: (outcome: { code: null; signal: null }) => void = () => {};
   const unended = new Promise<{ code: null; signal: null }>((resolve) => {
     gaveUp = resolve;
@@ -151,8 +159,8 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
   const end = (why: "timeout" | "cancel") => {
     if (ending !== undefined || child.pid === undefined) return;
     reason = why;
-    ending = endProcessGroup(child.pid);
-    void ending.then((gone) => {
+    ending = endProcessGroup(child.pid, mark);
+    void ending.then(({ gone }) => {
       if (!gone) gaveUp({ code: null, signal: null });
     });
   };
@@ -166,9 +174,9 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
   if (outcome instanceof Error) return notStarted(outcome);
   const durationMs = performance.now() - began;
 
-  if (child.pid !== undefined) ending ??= endProcessGroup(child.pid);
-  const gone = (await ending) ?? true;
-  if (!gone) child.unref();
+  if (child.pid !== undefined) ending ??= endProcessGroup(child.pid, mark);
+  const ended = (await ending) ?? NOBODY;
+  if (!ended.gone) child.unref();
   await drain(child, [stdout, stderr]);
   stdout.live.end();
   stderr.live.end();
@@ -187,6 +195,6 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
     stderrBytes: stderr.kept.total,
     stdoutLeftOut: out.leftOut,
     stderrLeftOut: err.leftOut,
-    survivors: !gone,
+    ended,
   };
 }

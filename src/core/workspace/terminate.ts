@@ -1,58 +1,27 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { KILL_AFTER_MS } from "../limits.js";
+import { Family, type Relative } from "./family.js";
+import { askPs, type ProcessEntry, readProcesses } from "./processes.js";
 
 /** How often a group that was told to end is looked at. */
 const POLL_MS = 30;
 /** How long after SIGKILL a process may take to be gone before the result stops waiting for it. */
 const GONE_MS = 1_000;
 
-/** A process as `/proc/<pid>/stat` gives it. */
-interface Process {
-  readonly pid: number;
-  readonly group: number;
+/** What became of the processes of a command. */
+export interface Ended {
+  /** False where some could not be ended (another user's). */
+  readonly gone: boolean;
+  /** Who got SIGTERM, and who SIGKILL after it; empty where nobody took note of them. */
+  readonly asked: readonly Relative[];
+  readonly forced: readonly Relative[];
+  /** Who is alive for all that, as having left the group; undefined where that cannot be known. */
+  readonly left: readonly Relative[] | undefined;
 }
 
-function parseStat(
-  pid: number,
-  stat: string,
-): (Process & { session: number; dead: boolean }) | null {
-  // The name in parentheses may itself hold spaces and parentheses: the last ")" ends it.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, , group, session] = fields;
-  if (state === undefined || group === undefined || session === undefined) return null;
-  const dead = state === "Z" || state === "X";
-  return { pid, group: Number(group), session: Number(session), dead };
-}
-
-/**
- * `/proc` is memory, and is read in one go: a flood of output must not come between the look and
- * the signal. Null for a process that is gone by now.
- */
-function readProc<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
-/** Living processes of the session that `leader` started; null where there is no `/proc` to ask. */
-function sessionMembers(leader: number): readonly Process[] | null {
-  if (process.platform !== "linux") return null;
-  const names = readProc(() => readdirSync("/proc"));
-  if (names === null) return null;
-  const found: Process[] = [];
-  for (const name of names) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const stat = readProc(() => readFileSync(`/proc/${name}/stat`, "latin1"));
-    const process = stat === null ? null : parseStat(pid, stat);
-    if (process !== null && process.session === leader && !process.dead) found.push(process);
-  }
-  return found;
-}
+/** Nobody was there, or nobody took note. */
+export const NOBODY: Ended = { gone: true, asked: [], forced: [], left: [] };
 
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
@@ -64,29 +33,48 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/**
- * Sends `signal` to every process of the session that `leader` started. On Linux that reaches the
- * groups a shell with job control or `timeout` made of its own; elsewhere the leader's group.
- * False: there was nobody left.
- */
-function signalAll(leader: number, signal: NodeJS.Signals): boolean {
-  const members = sessionMembers(leader);
-  if (members === null) return signalGroup(leader, signal);
-  for (const group of new Set(members.map((member) => member.group))) signalGroup(group, signal);
-  return members.length > 0;
-}
+/** Ends the session that one leader started, and takes note of it where there is a family. */
+class Group {
+  constructor(
+    private readonly leader: number,
+    private readonly family: Family | undefined,
+  ) {}
 
-function anyoneLeft(leader: number): boolean {
-  const members = sessionMembers(leader);
-  return members === null ? signalGroup(leader, 0) : members.length > 0;
-}
+  /**
+   * Sends `signal` to every process of the session that the leader started. On Linux that reaches
+   * the groups a shell with job control or `timeout` made of its own; elsewhere the leader's group.
+   * Gives whom it found there, empty where there was nobody left. `table` is all processes, from
+   * where there is no `/proc`.
+   */
+  signal(signal: NodeJS.Signals, table: readonly ProcessEntry[] = []): readonly number[] {
+    const members = this.#members(true);
+    if (members === null) {
+      this.family?.see(table);
+      const named = table.filter(({ session }) => session === this.leader).map(({ pid }) => pid);
+      return signalGroup(this.leader, signal) ? [this.leader, ...named] : [];
+    }
+    for (const group of new Set(members.map((member) => member.group))) signalGroup(group, signal);
+    return members.map(({ pid }) => pid);
+  }
 
-async function goneWithin(leader: number, ms: number): Promise<boolean> {
-  const end = performance.now() + ms;
-  for (;;) {
-    if (!anyoneLeft(leader)) return true;
-    if (performance.now() >= end) return false;
-    await delay(POLL_MS);
+  async goneWithin(ms: number): Promise<boolean> {
+    const end = performance.now() + ms;
+    for (;;) {
+      const members = this.#members(false);
+      if (members === null ? !signalGroup(this.leader, 0) : members.length === 0) return true;
+      if (performance.now() >= end) return false;
+      await delay(POLL_MS);
+    }
+  }
+
+  /** Living processes of the session; null where there is no `/proc` to ask. */
+  #members(note: boolean): readonly ProcessEntry[] | null {
+    const all = readProcesses();
+    if (all === null) return null;
+    const members = all.filter(({ session }) => session === this.leader);
+    // Before the signal: who loses its parent by it would not be known for a relative after.
+    if (note && members.length > 0) this.family?.see(all);
+    return members;
   }
 }
 
@@ -104,21 +92,36 @@ export function taskkillArguments(leader: number): string[] {
 /**
  * Ends all that is left of a command started with `detached: true`: SIGTERM now, SIGKILL
  * `KILL_AFTER_MS` (milliseconds) later to whoever is still there; on Windows the whole tree at
- * once. Resolves when all are gone, or with false where some could not be ended (another user's
- * processes). Never rejects. Harmless where nobody is left.
+ * once. Resolves when all are gone, or some could not be ended. Never rejects. Harmless where
+ * nobody is left. With `mark`, the value of the command's `MARK`, it also tells who was signalled
+ * and who is alive for all that; a process that left the group is told of, and not ended.
  */
-export async function endProcessGroup(leader: number): Promise<boolean> {
+export async function endProcessGroup(leader: number, mark?: string): Promise<Ended> {
   if (process.platform === "win32") {
     await taskkill(leader);
-    return true;
+    return { ...NOBODY, left: undefined };
   }
-  if (!signalAll(leader, "SIGTERM")) return true;
-  if (await goneWithin(leader, KILL_AFTER_MS)) return true;
-  const end = performance.now() + GONE_MS;
-  // Again and again, since a process may fork between the look and the signal.
-  while (signalAll(leader, "SIGKILL")) {
-    if (performance.now() >= end) return false;
-    await delay(POLL_MS);
+  const family = mark === undefined ? undefined : new Family(leader, mark);
+  const table = async () =>
+    family === undefined || process.platform === "linux" ? [] : ((await askPs()) ?? []);
+  const group = new Group(leader, family);
+  const asked = group.signal("SIGTERM", await table());
+  if (asked.length === 0) return NOBODY;
+  const forced = new Set<number>();
+  let gone = await group.goneWithin(KILL_AFTER_MS);
+  if (!gone) {
+    const still = await table();
+    const end = performance.now() + GONE_MS;
+    // Again and again, since a process may fork between the look and the signal.
+    for (;;) {
+      const killed = group.signal("SIGKILL", still);
+      gone = killed.length === 0;
+      for (const pid of killed) forced.add(pid);
+      if (gone || performance.now() >= end) break;
+      await delay(POLL_MS);
+    }
   }
-  return true;
+  if (family === undefined) return { ...NOBODY, gone };
+  const left = await family.left();
+  return { gone, asked: family.named(asked), forced: family.named(forced), left };
 }
