@@ -150,7 +150,9 @@ export class Asks {
       const outcome = cardOutcome(response);
       if ("none" in outcome) return this.#unanswered(outcome.none);
       const note = outcome.note === undefined ? {} : { note: outcome.note };
-      await this.live.answerCard(card.card, outcome.answer, { ...note, surface: "acp" });
+      // The text that the request showed: another host may have left it edited.
+      const shown = card.edit === undefined ? {} : { shown: card.edit.event.digest };
+      await this.live.answerCard(card.card, outcome.answer, { ...note, ...shown, surface: "acp" });
     });
   }
 

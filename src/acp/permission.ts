@@ -52,13 +52,14 @@ export function cardTexts(
   card: OpenCard,
 ): { path: string; before: string | null; after: string } | undefined {
   const { path } = card.event;
-  if (card.event.kind !== "write" || path === undefined || card.after === null) return undefined;
+  const after = card.edit?.after ?? card.after;
+  if (card.event.kind !== "write" || path === undefined || after === null) return undefined;
   const decode = (bytes: Uint8Array): string =>
     new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   return {
     path,
     before: card.before === null ? null : decode(card.before),
-    after: decode(card.after),
+    after: decode(after),
   };
 }
 
@@ -90,8 +91,13 @@ export function cardChanged(card: OpenCard, changed: boolean): ToolCallContent[]
   return changed ? [note, ...cardContent(card)] : cardContent(card);
 }
 
+/** What an edit says of the text in the place of the proposal. */
+function sizeOf({ diff, added, removed, bytesAfter }: NonNullable<OpenCard["edit"]>["event"]) {
+  return { diff, added, removed, bytesAfter };
+}
+
 function cardContent(card: OpenCard): ToolCallContent[] {
-  const { event } = card;
+  const event = { ...card.event, ...(card.edit === undefined ? {} : sizeOf(card.edit.event)) };
   const content: ToolCallContent[] = [];
   const texts = cardTexts(card);
   if (texts !== undefined) {
@@ -121,6 +127,9 @@ function cardContent(card: OpenCard): ToolCallContent[] {
     content.push(
       block("The file has changed since the last card: this one is made from it as it is now."),
     );
+  }
+  if (card.edit !== undefined) {
+    content.push(block("Edited by the user: what is written is this text, not the proposal."));
   }
   for (const reason of event.reasons ?? []) content.push(block(plain(reason)));
   return content;

@@ -70,6 +70,7 @@ export class Updates {
       case "session_started":
       case "ask_queued":
       case "ask_withdrawn":
+      case "card_edited":
       case "card_answered":
       case "card_spent":
       case "card_withdrawn":

@@ -27,6 +27,10 @@ export function toMarkdown(title: string, events: readonly SessionEvent[]): stri
           ...(event.diff ? fence(event.diff, "diff") : []),
         );
         break;
+      case "card_edited":
+        if (event.reverted === true) out.push("The proposal was brought back.", "");
+        else out.push("Edited before the answer:", "", ...fence(event.diff, "diff"));
+        break;
       case "card_answered":
         out.push(
           `Answer: ${event.answer}, ${event.at}${event.note ? `: ${line(event.note)}` : ""}`,

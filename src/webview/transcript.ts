@@ -5,6 +5,8 @@ export interface CardItem {
   readonly event: EventOf<"card_raised"> & { readonly cut?: boolean };
   state: "open" | "answered" | "spent" | "withdrawn";
   answered?: EventOf<"card_answered">;
+  /** What the user made of the proposal. */
+  edit?: EventOf<"card_edited">;
   /** The file is not what it was when the card went up. */
   changed: boolean;
   unsaved: boolean;
@@ -106,6 +108,9 @@ export class Transcript {
         return;
       case "card_raised":
         this.#raised(event);
+        return;
+      case "card_edited":
+        this.#edited(event);
         return;
       case "card_answered":
       case "card_spent":
@@ -326,6 +331,14 @@ export class Transcript {
     found.call.cards.push(card);
     found.item.rev++;
     this.#cardRows.set(event.card, found.item);
+  }
+
+  #edited(event: EventOf<"card_edited">): void {
+    const card = this.cards.get(event.card);
+    if (!card) return;
+    if (event.reverted === true) delete card.edit;
+    else card.edit = event;
+    this.#touch(card.event.call, () => {});
   }
 
   #settled(event: EventOf<"card_answered" | "card_spent" | "card_withdrawn">): void {

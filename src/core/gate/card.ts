@@ -3,6 +3,7 @@ import { RUN_TIMEOUT_S } from "../limits.js";
 import type { EventBody, SessionEvent } from "../session/events.js";
 import type { LocatedPath, Workspace } from "../workspace/types.js";
 import { unifiedDiff } from "./diff.js";
+import type { CardEdit } from "./edit.js";
 import { reasonsOf } from "./reasons.js";
 import type { Gated } from "./requirement.js";
 
@@ -14,11 +15,15 @@ export interface OpenCard {
   /** For a write: what was on disk (null: no file) and every byte proposed. */
   readonly before: Uint8Array | null;
   readonly after: Uint8Array | null;
+  /** What a person made of the proposal; then this is what an Approve writes. */
+  readonly edit?: CardEdit;
 }
 
 /** What became of an answer: only `taken` changed anything. */
 export type AnswerOutcome =
   | { readonly outcome: "taken" }
+  /** It was about another text than the card has by now; the card is open as before. */
+  | { readonly outcome: "stale"; readonly message: string }
   | { readonly outcome: "gone"; readonly message: string };
 
 /** A `card_raised` event as the gate logs it. */

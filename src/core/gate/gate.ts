@@ -2,9 +2,11 @@
  * The only place that can say yes. `admit` decides on one prepared call; `answer` takes a
  * person's word for one card. The order is always:
  *
- *   card_raised → card_answered (flushed) → the file is read again → card_spent, or the allow
- *   (on disk) → the bytes before and after are kept → call_started (flushed) → a permit for
- *   exactly what the card showed.
+ *   card_raised → card_edited, as often as a person likes → card_answered (flushed) → the file is
+ *   read again → card_spent, or the allow (on disk) → the bytes before and after are kept →
+ *   call_started (flushed) → a permit for exactly what the card showed.
+ *
+ * A yes names the text it is about; one about another text than the card has changes nothing.
  *
  * A card ends once: by its answer, by a cancel, or by being made anew. Whoever comes first
  * claims it in the same tick, and everyone after finds it gone.
@@ -15,9 +17,28 @@ import { issuePermit } from "../workspace/permit.js";
 import { type AllowUse, AllowUses } from "./allows.js";
 import { type AnswerOutcome, makeCard, type OpenCard } from "./card.js";
 import { sameBytes, stillShown } from "./disk.js";
+import {
+  type CardEdit,
+  EDIT_DROPPED,
+  type EditOutcome,
+  editedWrite,
+  makeEdit,
+  nothingIsLeft,
+  PastEdits,
+  refuseEdit,
+  STALE,
+} from "./edit.js";
 import { copyOf, effectOf } from "./effect.js";
 import { keepChange } from "./keep.js";
-import { type End, GONE, isOpen, newPending, type Pending } from "./pending.js";
+import {
+  type Decision,
+  type End,
+  GONE,
+  isOpen,
+  isStale,
+  newPending,
+  type Pending,
+} from "./pending.js";
 import {
   Abandoned,
   type Admission,
@@ -34,6 +55,7 @@ export class Gate {
   readonly #pending = new Map<string, Pending>();
   readonly #ended = new Map<string, End>();
   readonly #uses = new AllowUses();
+  readonly #edits = new PastEdits();
   /** The allow that each card's answer put on `meta.json`. */
   readonly #added = new Map<string, Allow>();
   /** What reads or changes the allows goes one after the other, so that none is used once it is gone. */
@@ -43,7 +65,10 @@ export class Gate {
     private readonly ledger: GateLedger,
     private readonly options: GateOptions,
   ) {
-    for (const event of options.events ?? []) this.#uses.count(event);
+    for (const event of options.events ?? []) {
+      this.#uses.count(event);
+      this.#edits.take(event);
+    }
   }
 
   /** The cards that wait for an answer, oldest first. */
@@ -91,31 +116,43 @@ export class Gate {
 
   /**
    * A person's answer to an open card. Only the first one counts; it is in the log, flushed,
-   * before anything else happens. Resolves when its consequences are in the log too.
+   * before anything else happens. Resolves when its consequences are in the log too. `shown` is
+   * the SHA-256 of the bytes that the person saw as what would be written; without it they saw the
+   * proposal. A yes to anything else is stale; one to a card of which nothing is left is a denial.
    */
   async answer(
     card: string,
     answer: Answer,
-    options: { note?: string; surface: Surface },
+    options: { note?: string; surface: Surface; shown?: string },
   ): Promise<AnswerOutcome> {
+    if (answer !== "deny" && isStale(this.#pending.get(card), options.shown)) {
+      return { outcome: "stale", message: STALE };
+    }
     const pending = this.#claim(card);
     if (pending === undefined) return this.#gone(card);
-    const { request, prepared } = pending;
+    const { request, prepared, logged } = pending;
     const { turn } = request;
+    const said = saidOf(answer, pending, options.note);
     try {
-      const note = options.note === undefined || options.note === "" ? {} : { note: options.note };
+      // The edited bytes are in the log before the answer to them.
+      await logged;
+      const { kind: _, edit, ...fields } = said;
+      const approved = edit === undefined ? {} : { digest: edit.event.digest };
+      const { surface } = options;
       await this.ledger.append(
-        { type: "card_answered", turn, card, answer, ...note, surface: options.surface },
+        { type: "card_answered", turn, card, ...fields, surface, ...approved },
         { flush: true },
       );
       this.#ended.set(card, "answered");
-      if (answer !== "deny" && !(await stillShown(request.workspace, prepared))) {
+      if (said.answer !== "deny" && !(await stillShown(request.workspace, prepared))) {
         // No allow is added: one that came with this answer is spent with it.
         await this.spend(card, turn);
         pending.decide({ kind: "spent" });
       } else {
-        if (answer === "allow_session") await this.#inTurn(() => this.#addAllow(card, prepared));
-        pending.decide({ kind: "answered", answer, ...note });
+        if (said.answer === "allow_session") {
+          await this.#inTurn(() => this.#addAllow(card, prepared));
+        }
+        pending.decide(said);
       }
       return { outcome: "taken" };
     } catch (error) {
@@ -124,6 +161,26 @@ export class Gate {
     } finally {
       this.#pending.delete(card);
     }
+  }
+
+  /**
+   * Makes `bytes` what an Approve of this open card writes; the proposal's own bytes revert it.
+   * Resolves when the edit is in the log. Refused for what is no write, for what an editor would
+   * not show as it is, and over `WRITE_BYTES`. Rejects where the log cannot be written.
+   */
+  async edit(card: string, bytes: Uint8Array): Promise<EditOutcome> {
+    const pending = this.#pending.get(card);
+    if (pending === undefined || !isOpen(pending)) return this.#gone(card);
+    const after = Uint8Array.from(bytes);
+    const edited = pending.editing.then(() => this.#edit(pending, after));
+    pending.editing = edited.catch(() => {});
+    return edited;
+  }
+
+  /** Brings the proposal back where a card was edited. */
+  async revert(card: string): Promise<EditOutcome> {
+    const after = this.#pending.get(card)?.open?.after;
+    return after == null ? this.#gone(card) : this.edit(card, after);
   }
 
   /** Takes an open card back to make it anew from the disk as it is now. */
@@ -194,12 +251,54 @@ export class Gate {
     return this.letGo(request.replaces, request.turn);
   }
 
+  async #edit(pending: Pending, after: Uint8Array): Promise<EditOutcome> {
+    const { card, prepared, request } = pending;
+    if (!isOpen(pending)) return this.#gone(card);
+    if (prepared.kind !== "write") {
+      return { outcome: "refused", message: "Only a change of a file can be edited." };
+    }
+    const message = refuseEdit(prepared, after);
+    if (message !== undefined) return { outcome: "refused", message };
+    if (Buffer.compare(pending.edit?.after ?? prepared.after, after) === 0) {
+      return { outcome: "taken" };
+    }
+    const edit = await makeEdit(card, request.turn, prepared, after);
+    if (!isOpen(pending)) return this.#gone(card);
+    const was = pending.edit;
+    try {
+      await this.#logEdit(pending, edit);
+      return { outcome: "taken" };
+    } catch (error) {
+      pending.edit = was;
+      pending.logged = Promise.resolve();
+      throw error;
+    }
+  }
+
+  /** From this moment on, in the same tick, the card is about the edited text. */
+  #logEdit(pending: Pending, edit: CardEdit): Promise<unknown> {
+    pending.edit = edit.event.reverted === true ? undefined : edit;
+    const appended = (event: SessionEvent): void => {
+      this.#edits.take(event);
+      if (pending.open === undefined) return;
+      const { edit: _, ...open } = pending.open;
+      pending.open = { ...open, ...(pending.edit === undefined ? {} : { edit: pending.edit }) };
+    };
+    pending.logged = this.ledger.append(edit.event, { appended });
+    return pending.logged;
+  }
+
   async #ask(request: AdmitRequest, prepared: Gated): Promise<Admission> {
     const { call, turn, signal, workspace } = request;
-    const effect = effectOf(request, prepared);
     const replaces = request.replaces === undefined ? {} : { replaces: request.replaces };
     const ids = { card: this.options.newId(), call, turn, ...replaces };
     const raised = await makeCard(workspace, prepared, ids);
+    const past = this.#edits.for(raised);
+    if (past === "dropped") raised.reasons = [...(raised.reasons ?? []), EDIT_DROPPED];
+    const kept =
+      prepared.kind === "write" && past instanceof Uint8Array
+        ? await makeEdit(ids.card, turn, prepared, past)
+        : undefined;
     signal.throwIfAborted();
 
     const pending = newPending(ids.card, request, prepared);
@@ -207,12 +306,19 @@ export class Gate {
       if (event.type !== "card_raised" || pending.open !== undefined) return;
       const [before, after] =
         prepared.kind === "write" ? [prepared.before.bytes, prepared.after] : [null, null];
-      pending.open = { card: ids.card, call, event, before, after };
+      const edit = kept === undefined ? {} : { edit: kept };
+      pending.open = { card: ids.card, call, event, before, after, ...edit };
+      this.#edits.take(event);
     };
     this.#pending.set(ids.card, pending);
     const cancelled = (): void => this.#cancel(pending);
     try {
-      opened(await this.ledger.append(raised, { appended: opened }));
+      const up = this.ledger.append(raised, { appended: opened });
+      // Right behind its card, before anyone can answer it.
+      const logged = kept === undefined ? undefined : this.#logEdit(pending, kept);
+      logged?.catch(() => {});
+      opened(await up);
+      await logged;
       if (request.replaces !== undefined && !this.#ended.has(request.replaces)) {
         this.#ended.set(request.replaces, "withdrawn");
       }
@@ -221,11 +327,14 @@ export class Gate {
       const decision = await pending.decision;
       if (decision.kind !== "answered") return { kind: decision.kind, card: ids.card };
       if (decision.answer === "deny") {
-        const note = decision.note === undefined ? {} : { note: decision.note };
-        return { kind: "denied", card: ids.card, ...note };
+        const { kind: _, answer: __, edit: ___, ...said } = decision;
+        return { kind: "denied", card: ids.card, ...said };
       }
-      await this.#start(request, prepared, { by: "user", card: ids.card });
-      return { kind: "permit", permit: issuePermit(effect), by: "user", card: ids.card };
+      const edited = await editedWrite(prepared, decision.edit);
+      await this.#start(request, edited ?? prepared, { by: "user", card: ids.card });
+      const permit = issuePermit(effectOf(request, edited ?? prepared));
+      const own = edited === undefined ? {} : { edited };
+      return { kind: "permit", permit, by: "user", card: ids.card, ...own };
     } finally {
       signal.removeEventListener("abort", cancelled);
       this.#pending.delete(ids.card);
@@ -274,7 +383,7 @@ export class Gate {
     return pending;
   }
 
-  #gone(card: string): AnswerOutcome {
+  #gone(card: string): Extract<AnswerOutcome, { outcome: "gone" }> {
     const pending = this.#pending.get(card);
     // Claimed and not ended yet: by an answer on its way to the log, or by a cancel.
     const deciding = pending?.request.signal.aborted === true ? "withdrawn" : "answered";
@@ -304,4 +413,20 @@ export class Gate {
     this.#allowsTurn = result.catch(() => {});
     return result;
   }
+}
+
+/** What an answer comes to: a yes to a card of which nothing is left is a denial. */
+function saidOf(
+  answer: Answer,
+  { prepared, edit }: Pending,
+  note: string | undefined,
+): Extract<Decision, { kind: "answered" }> {
+  const words = note === undefined || note === "" ? {} : { note };
+  if (answer === "deny" || prepared.kind !== "write" || edit === undefined) {
+    return { kind: "answered", answer, ...words };
+  }
+  if (nothingIsLeft(prepared, edit)) {
+    return { kind: "answered", answer: "deny", ...words, nothingLeft: true };
+  }
+  return { kind: "answered", answer, ...words, edit };
 }

@@ -1,5 +1,7 @@
 import type { Answer } from "../session/events.js";
+import { digest } from "../workspace/digest.js";
 import type { OpenCard } from "./card.js";
+import type { CardEdit } from "./edit.js";
 import type { AdmitRequest } from "./ports.js";
 import type { Gated } from "./requirement.js";
 
@@ -7,7 +9,14 @@ import type { Gated } from "./requirement.js";
 export type End = "answered" | "spent" | "withdrawn";
 
 export type Decision =
-  | { readonly kind: "answered"; readonly answer: Answer; readonly note?: string }
+  | {
+      readonly kind: "answered";
+      readonly answer: Answer;
+      readonly note?: string;
+      /** What was approved, where that is not what was proposed. */
+      readonly edit?: CardEdit;
+      readonly nothingLeft?: true;
+    }
   | { readonly kind: "spent" }
   | { readonly kind: "remake" };
 
@@ -20,6 +29,12 @@ export interface Pending {
   open: OpenCard | undefined;
   /** True from the moment that an answer, a cancel or a remake has taken the card. */
   claimed: boolean;
+  /** What an Approve would write instead of the proposal, from the moment its event is on its way. */
+  edit: CardEdit | undefined;
+  /** When that event is in the log; rejects where it could not be written. */
+  logged: Promise<unknown>;
+  /** The edit that is being made: the next one waits for it. */
+  editing: Promise<unknown>;
   /** What was last said of its file. */
   told: { changed: boolean; unsaved: boolean };
   readonly decision: Promise<Decision>;
@@ -37,6 +52,14 @@ export const GONE: Record<End, string> = {
 /** Whether it can still be answered: a cancel has the card from the moment of the cancel. */
 export function isOpen(pending: Pending): boolean {
   return pending.open !== undefined && !pending.claimed && !pending.request.signal.aborted;
+}
+
+/** Whether a yes to `shown` (SHA-256, absent: the proposal) is about another text than the card has. */
+export function isStale(pending: Pending | undefined, shown: string | undefined): boolean {
+  if (pending === undefined || !isOpen(pending) || pending.prepared.kind !== "write") return false;
+  const edited = pending.edit?.event.digest;
+  if (edited !== undefined || shown === undefined) return shown !== edited;
+  return shown !== digest(pending.prepared.after);
 }
 
 /** A card that is about to be logged. */
@@ -57,6 +80,9 @@ export function newPending(card: string, request: AdmitRequest, prepared: Gated)
     prepared,
     open: undefined,
     claimed: false,
+    edit: undefined,
+    logged: Promise.resolve(),
+    editing: Promise.resolve(),
     told,
     decision,
     decide,

@@ -1,7 +1,7 @@
 import type { Allow, Delta, EventBody, SessionEvent } from "../session/events.js";
 import type { Permit } from "../workspace/permit.js";
 import type { Workspace } from "../workspace/types.js";
-import type { Prepared } from "./prepared.js";
+import type { Prepared, PreparedWrite } from "./prepared.js";
 
 export interface AppendOptions {
   /** The line is on the disk, flushed, before the promise resolves. */
@@ -55,8 +55,16 @@ export type Admission =
       readonly by: "inside" | "user" | "allow";
       readonly card?: string;
       readonly allow?: Allow;
+      /** The write that the permit is for, where the user edited the one that was prepared. */
+      readonly edited?: PreparedWrite;
     }
-  | { readonly kind: "denied"; readonly card: string; readonly note?: string }
+  | {
+      readonly kind: "denied";
+      readonly card: string;
+      readonly note?: string;
+      /** It was approved, and nothing was left of it. */
+      readonly nothingLeft?: true;
+    }
   /** It was allowed, but for a file that is no longer there: prepare again, with `replaces: card`. */
   | { readonly kind: "spent"; readonly card: string }
   /** Someone wants the card made anew: prepare again, with `replaces: card`. */

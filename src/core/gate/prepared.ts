@@ -19,6 +19,8 @@ export interface PreparedWrite {
   readonly path: LocatedPath;
   readonly before: Snapshot;
   readonly after: Uint8Array;
+  /** For the model, where `after` is not what it proposed: what the user made of it. */
+  readonly receipt?: string;
 }
 
 export interface PreparedRun {

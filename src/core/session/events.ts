@@ -105,11 +105,30 @@ export const eventFields = {
     /** The card that this one takes the place of. */
     replaces: z.string().optional(),
   }),
+  /** A person changed what an open card proposes: from here on this is what an Approve writes. */
+  card_edited: z.object({
+    card: z.string(),
+    /** SHA-256 of the bytes that an Approve would now write. */
+    digest: z.string(),
+    /** Every one of them; absent where they are the proposal again. */
+    edited: z.string().optional(),
+    reverted: z.boolean().optional(),
+    /** From the file on disk to the edited text. */
+    diff: z.string(),
+    diffCut: z.boolean().optional(),
+    added: z.number(),
+    removed: z.number(),
+    bytesAfter: z.number(),
+  }),
   card_answered: z.object({
     card: z.string(),
     answer,
     note: z.string().optional(),
     surface: surface.optional(),
+    /** SHA-256 of the edited bytes that were approved, where the card was edited. */
+    digest: z.string().optional(),
+    /** It was approved with nothing left of it, which is a denial. */
+    nothingLeft: z.boolean().optional(),
   }),
   card_spent: z.object({ card: z.string() }),
   card_withdrawn: z.object({ card: z.string() }),

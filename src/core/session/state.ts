@@ -167,6 +167,8 @@ export function addEvent(facts: SessionFacts, event: SessionEvent): void {
       call.answer = undefined;
       return;
     }
+    case "card_edited":
+      return;
     case "card_answered": {
       const call = closeCard(facts, event.card);
       if (call !== undefined) call.answer = event;

@@ -86,7 +86,10 @@ export async function executeChange(
   const own = granted("write", prepared, permit);
   const outcome = await writeBytes(workspace, own.permit, own.prepared.after);
   if (outcome instanceof ToolError || outcome instanceof FileChanged) return outcome;
-  const { path, after } = own.prepared;
+  const { path, after, receipt } = own.prepared;
   const size = `${plural(after.length, "byte")}, ${plural(countLines(after), "line")}`;
+  if (receipt !== undefined) {
+    return { ok: true, text: `Wrote ${nameOf(path)}: ${size}. ${receipt}` };
+  }
   return { ok: true, text: `${done(own.prepared)} ${nameOf(path)}: ${size}.` };
 }

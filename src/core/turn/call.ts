@@ -56,9 +56,13 @@ function failed(error: ToolError): Ending {
 }
 
 /** The result of a denied call, with the user's reason where there is one. */
-export function denied(note: string | undefined): { ok: false; result: string } {
-  const said = note === undefined ? "" : ` The user says: ${note}`;
-  const result = `Denied by the user. Nothing was done, and this answer is final: do not try to do the same in another way.${said}`;
+export function denied(answer: Pick<EventOf<"card_answered">, "note" | "nothingLeft">): {
+  ok: false;
+  result: string;
+} {
+  const said = answer.note === undefined ? "" : ` The user says: ${answer.note}`;
+  const how = answer.nothingLeft === true ? ": every change of it was dropped" : "";
+  const result = `Denied by the user${how}. Nothing was done, and this answer is final: do not try to do the same in another way.${said}`;
   return { ok: false, result };
 }
 
@@ -130,12 +134,13 @@ async function carryOut(request: CallRequest): Promise<Ending> {
       signal: context.signal,
       ...(replaces === undefined ? {} : { replaces }),
     });
-    if (admission.kind === "denied") return denied(admission.note);
+    if (admission.kind === "denied") return denied(admission);
     if (admission.kind === "spent" || admission.kind === "remake") {
       replaces = admission.card;
       continue;
     }
-    const ending = await execute(request, known.tool, known.args, prepared, admission);
+    const edited = admission.kind === "permit" ? admission.edited : undefined;
+    const ending = await execute(request, known.tool, known.args, edited ?? prepared, admission);
     if (!(ending instanceof FileChanged)) return ending;
     if (admission.kind === "permit" && admission.card !== undefined) {
       await gate.spend(admission.card, turn);

@@ -1,5 +1,6 @@
 import type { AllowUse } from "../gate/allows.js";
 import type { AnswerOutcome, OpenCard } from "../gate/card.js";
+import type { EditOutcome } from "../gate/edit.js";
 import type { ChatClient } from "../model/chatClient.js";
 import type {
   Allow,
@@ -12,7 +13,7 @@ import type {
 import type { LogVerdict } from "../session/verify.js";
 import type { ToolError } from "../workspace/types.js";
 
-export type { AllowUse, AnswerOutcome, LogVerdict, OpenCard };
+export type { AllowUse, AnswerOutcome, EditOutcome, LogVerdict, OpenCard };
 
 export interface OpenQuestion {
   readonly question: string;
@@ -58,11 +59,19 @@ export interface LiveSession {
   withdraw(ask: string): Promise<boolean>;
   /** Sends the first queued ask on after a cancel; goes on with an interrupted turn. */
   goOn(): Promise<AskOutcome>;
+  /**
+   * `shown` is the SHA-256 of the bytes that were shown as what a yes writes, for a card that is
+   * edited; without it the proposal was shown. A yes to anything else is `stale`.
+   */
   answerCard(
     card: string,
     answer: Answer,
-    options: { note?: string; surface: Surface },
+    options: { note?: string; surface: Surface; shown?: string },
   ): Promise<AnswerOutcome>;
+  /** Makes `bytes` what a yes to this open card writes, in the place of the proposal. */
+  editCard(card: string, bytes: Uint8Array): Promise<EditOutcome>;
+  /** Brings the proposal back. */
+  revertCard(card: string): Promise<EditOutcome>;
   /** Makes an open card anew from the disk as it is now (after the user saved, say). */
   remakeCard(card: string): Promise<AnswerOutcome>;
   answerQuestion(question: string, text: string): Promise<AnswerOutcome>;

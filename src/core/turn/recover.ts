@@ -44,7 +44,7 @@ export async function settle(record: SessionRecord): Promise<void> {
     if (call.started) {
       await endCall(record, turn.turn, call, { ok: false, result: INTERRUPTED });
     } else if (call.answer?.answer === "deny") {
-      await endCall(record, turn.turn, call, denied(call.answer.note));
+      await endCall(record, turn.turn, call, denied(call.answer));
     } else if (over && call.tool === "finish") {
       await endCall(record, turn.turn, call, { ok: true, result: "The turn is finished." });
     } else if (over) {

@@ -17,6 +17,7 @@ import type {
   AllowUse,
   AnswerOutcome,
   AskOutcome,
+  EditOutcome,
   LiveSession,
   OpenCard,
   OpenQuestion,
@@ -198,9 +199,17 @@ export class Runner implements LiveSession {
   async answerCard(
     card: string,
     answer: Answer,
-    options: { note?: string; surface: Surface },
+    options: { note?: string; surface: Surface; shown?: string },
   ): Promise<AnswerOutcome> {
     return this.#orGone(() => this.#gate.answer(card, answer, options));
+  }
+
+  async editCard(card: string, bytes: Uint8Array): Promise<EditOutcome> {
+    return this.#orGone(() => this.#gate.edit(card, bytes));
+  }
+
+  async revertCard(card: string): Promise<EditOutcome> {
+    return this.#orGone(() => this.#gate.revert(card));
   }
 
   async remakeCard(card: string): Promise<AnswerOutcome> {
@@ -266,7 +275,9 @@ export class Runner implements LiveSession {
     }
   }
 
-  async #orGone(work: () => Promise<AnswerOutcome>): Promise<AnswerOutcome> {
+  async #orGone<T>(
+    work: () => Promise<T>,
+  ): Promise<T | { readonly outcome: "gone"; readonly message: string }> {
     if (this.readOnly !== undefined) return { outcome: "gone", message: this.readOnly };
     try {
       return await work();

@@ -13,6 +13,7 @@ const STEPS = 24;
 
 const ANSWERS: readonly [Answer, ...Answer[]] = ["allow_once", "allow_session", "deny"];
 const CONTENTS = ["one\ntwo\n", "one\r\n2\r\n", "", "two\n", "caf\u00e9\n", null] as const;
+const EDITS = ["one\ntwo\n", "mine\n", "", "one\n2\n", "a\rb", "x\n", "mine\r\n"] as const;
 const NAMES = ["a", "b", "new/c"] as const;
 
 /** One of the calls a model makes, those that fail included. */
@@ -67,7 +68,7 @@ class Run {
       if (dice.below(4) > 0) await this.#cardOrEnd(session);
       return;
     }
-    switch (dice.below(15)) {
+    switch (dice.below(19)) {
       case 0:
       case 14:
       case 13: {
@@ -115,6 +116,19 @@ class Run {
         await this.#do(`${name} remakes ${card}`, task);
         return;
       }
+      case 15:
+      case 16:
+      case 17:
+      case 18: {
+        if (dice.below(2) > 0) await this.#cardOrEnd(session);
+        const card = session.gate.openCards.find(({ event }) => event.kind === "write")?.card;
+        if (card === undefined) return;
+        const text = dice.of<string>(EDITS);
+        const { ledger } = session;
+        const task = Promise.race([session.edit(card, text), ledger.over]);
+        await this.#do(`${name} edits ${card} to ${JSON.stringify(text)}`, task);
+        return;
+      }
       case 6:
         await this.#do(`${name} hears of changes`, session.gate.fileChanged(["a", "b", "o"]));
         return;
@@ -136,8 +150,9 @@ class Run {
   }
 
   async #answer(session: Session, card: string, answer: Answer): Promise<void> {
-    const task = Promise.race([session.answer(card, answer), session.ledger.over]);
-    await this.#do(`${session.name} answers ${card} with ${answer}`, task);
+    const seen = this.dice.below(5) > 0 ? "now" : "before";
+    const task = Promise.race([session.answer(card, answer, seen), session.ledger.over]);
+    await this.#do(`${session.name} answers ${card} with ${answer}, as seen ${seen}`, task);
   }
 
   async #quiet(step: string, task: Promise<unknown>): Promise<void> {
@@ -172,6 +187,7 @@ describe("whatever a model, a person and others do, in any order", () => {
     const place = await makeWorkspace();
     const started = performance.now();
     const kinds = { write: 0, read: 0, run: 0 };
+    let edited = 0;
     let runs = 0;
     try {
       for (; runs < RUNS && performance.now() - started < LONGEST_MS; runs += 1) {
@@ -182,6 +198,9 @@ describe("whatever a model, a person and others do, in any order", () => {
         try {
           await run.all();
           for (const { effect } of world.done) kinds[effect.kind] += 1;
+          for (const { ledger } of world.sessions) {
+            edited += ledger.ofType("card_answered").filter(({ digest }) => digest).length;
+          }
         } catch (error) {
           const steps = run.steps.map((step) => step.replaceAll(tmpdir(), "…")).join("\n");
           const logs = world.sessions.map(({ name, ledger }) =>
@@ -198,6 +217,7 @@ describe("whatever a model, a person and others do, in any order", () => {
         }
       }
       // A gate that lets nothing through would be safe and of no use.
+      if (runs >= 50) ok(edited > runs / 8, `${edited} edits were approved in ${runs} runs`);
       if (runs >= 50)
         ok(kinds.write > runs / 4 && kinds.read > 0 && kinds.run > runs / 4, JSON.stringify(kinds));
     } finally {

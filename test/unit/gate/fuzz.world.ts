@@ -129,7 +129,8 @@ function justify({ effect, log }: Done): void {
   );
   const said = log
     .filter((event) => "card" in event && event.card === card.card)
-    .map((event) => (event.type === "card_answered" ? event.answer : event.type));
+    .map((event) => (event.type === "card_answered" ? event.answer : event.type))
+    .filter((one) => one !== "card_edited");
   deepStrictEqual(
     said.filter((one) => one !== "allow_once" && one !== "allow_session"),
     ["card_raised", "call_started"],
@@ -144,7 +145,15 @@ function justify({ effect, log }: Done): void {
   if (effect.kind === "read") return;
   strictEqual(card.digest, effect.before);
   const proposed = Buffer.from(card.proposed ?? "", card.proposedEncoding ?? "utf8");
-  strictEqual(digest(proposed), effect.after, "other bytes than the card showed");
+  const answer = log.find((event) => event.type === "card_answered" && event.card === card.card);
+  ok(answer?.type === "card_answered");
+  const edits = log.filter((event) => event.type === "card_edited" && event.card === card.card);
+  const edit = edits.at(-1);
+  const edited = edit?.type === "card_edited" ? edit.edited : undefined;
+  if (edit !== undefined) ok(edit.seq < answer.seq, "edited after its answer");
+  strictEqual(answer.digest, edited === undefined ? undefined : effect.after, "not that edit");
+  const shown = edited === undefined ? proposed : Buffer.from(edited);
+  strictEqual(digest(shown), effect.after, "other bytes than the card showed");
 }
 
 /** One session: its log outlives its hosts. */
@@ -161,6 +170,8 @@ export class Session {
   readonly made: string[] = [];
   /** Answers that were taken, by the person's own count. */
   taken = 0;
+  /** Edits that were taken. */
+  edited = 0;
 
   constructor(
     readonly name: string,
@@ -228,12 +239,31 @@ export class Session {
     this.#cancel.abort(new Error("the user cancelled"));
   }
 
-  async answer(card: string, answer: Answer): Promise<void> {
+  /** Answers what is on the screen now, or what was there before the card was edited. */
+  async answer(card: string, answer: Answer, seen: "now" | "before" = "now"): Promise<void> {
     const { ledger } = this;
     const before = ledger.ofType("card_answered").filter((event) => event.card === card).length;
-    const outcome = await this.gate.answer(card, answer, { surface: "test" });
+    const open = this.gate.openCards.find((one) => one.card === card);
+    const digests = ledger.ofType("card_edited").filter((event) => event.card === card);
+    const old = digests.at(-2)?.digest;
+    const shown = seen === "now" ? open?.edit?.event.digest : old;
+    const stale = answer !== "deny" && open !== undefined && shown !== open.edit?.event.digest;
+    const outcome = await this.gate.answer(card, answer, {
+      surface: "test",
+      ...(shown === undefined ? {} : { shown }),
+    });
     if (outcome.outcome === "taken") this.taken += 1;
     if (outcome.outcome === "taken") strictEqual(before, 0, `${card} was answered twice`);
+    const proposal = open?.after === undefined || open.after === null ? "" : digest(open.after);
+    if (outcome.outcome === "taken" && stale) {
+      strictEqual(shown, proposal, `${card} was approved by someone who saw another text`);
+      strictEqual(open?.edit, undefined);
+    }
+  }
+
+  async edit(card: string, text: string): Promise<void> {
+    const outcome = await this.gate.edit(card, Buffer.from(text));
+    if (outcome.outcome === "taken") this.edited += 1;
   }
 
   /** The host is killed in the middle of whatever it does, and another opens the log. */
@@ -401,7 +431,7 @@ export class World {
           const now = await readFile(real).catch(() => null);
           if ("ok" in result && result.ok) {
             strictEqual(was === null ? null : digest(was), effect.before, "wrote over other bytes");
-            deepStrictEqual(now, Buffer.from(prepared.after), "wrote other bytes than proposed");
+            deepStrictEqual(now, Buffer.from(prepared.after), "wrote other bytes than approved");
             this.files.set(real, now);
             did(effect);
           } else {

@@ -70,6 +70,54 @@ describe("a session that is opened again", () => {
     assert.equal(world.client.requests.length, 2);
   });
 
+  it("has its card up again as it was edited, while the file is the same", async () => {
+    await writeFile(join(world.workspace, "a"), "one\n");
+    await start(calling(call("search_replace", { path: "a", old: "one", new: "two" })), {
+      text: "ok",
+    });
+    await session.ask("go");
+    await untilState(session, "waiting");
+    const { card } = await eventOf(session, "card_raised");
+    const edited = Buffer.from("three\n");
+    assert.deepEqual(await session.editCard(card, edited), { outcome: "taken" });
+    await again();
+    const [open] = session.openCards;
+    assert.equal(open?.event.replaces, card);
+    assert.equal(open?.edit?.event.edited, "three\n");
+    const shown = open?.edit?.event.digest ?? "";
+    await session.revertCard(open?.card ?? "");
+    assert.equal(session.openCards[0]?.edit, undefined);
+    await session.editCard(open?.card ?? "", edited);
+    const early = await session.answerCard(open?.card ?? "", "allow_once", { surface });
+    assert.equal(early.outcome, "stale");
+    await session.answerCard(open?.card ?? "", "allow_once", { surface, shown });
+    await untilState(session, "idle");
+    assert.equal(await readFile(join(world.workspace, "a"), "utf8"), "three\n");
+    assert.match(results(session)[0]?.result ?? "", /^Wrote a: .*The user edited your proposal/);
+    assert.deepEqual(world.client.requests.at(-1)?.messages.at(-1), {
+      role: "tool",
+      call: open?.call,
+      ok: true,
+      text: results(session)[0]?.result,
+    });
+  });
+
+  it("has its card up again without the edit, and says so, where the file has changed", async () => {
+    await writeFile(join(world.workspace, "a"), "one\n");
+    await start(calling(call("search_replace", { path: "a", old: "one", new: "two" })));
+    await session.ask("go");
+    await untilState(session, "waiting");
+    const { card } = await eventOf(session, "card_raised");
+    await session.editCard(card, Buffer.from("three\n"));
+    await session.close();
+    await writeFile(join(world.workspace, "a"), "zero\none\n");
+    await again();
+    const [open] = session.openCards;
+    assert.equal(open?.edit, undefined);
+    assert.equal(open?.event.proposed, "zero\ntwo\n");
+    assert.match(open?.event.reasons?.join() ?? "", /your edit is not in it/);
+  });
+
   it("has its question open again, the same one, once", async () => {
     await start(calling(call("ask", { question: "Which?", options: ["a"] })), { text: "ok" });
     await session.ask("go");
