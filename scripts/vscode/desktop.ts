@@ -4,12 +4,16 @@ import { root } from "../process.js";
 
 /**
  * The desktop VS Code of `@vscode/test-electron`, downloaded once, or undefined where there is no
- * display or no download. `COUNTERSIGN_VSCODE=web` never takes it.
+ * display or no download. `COUNTERSIGN_VSCODE` names a version (`1.106.0`, `stable`), and then
+ * rejects where that cannot be had; `web` never takes any.
  */
 export async function desktopVsCode(): Promise<string | undefined> {
-  if (process.env.COUNTERSIGN_VSCODE === "web" || !hasDisplay()) return undefined;
+  const wanted = process.env.COUNTERSIGN_VSCODE || undefined;
+  if (wanted === "web") return undefined;
+  const cachePath = join(root, ".vscode-test/desktop");
+  if (wanted !== undefined) return downloadAndUnzipVSCode({ version: wanted, cachePath });
+  if (!hasDisplay()) return undefined;
   try {
-    const cachePath = join(root, ".vscode-test/desktop");
     return await downloadAndUnzipVSCode({ version: "stable", cachePath });
   } catch (error) {
     console.log(`VS Code cannot be downloaded here (${String(error)}): taking its server instead.`);
