@@ -75,6 +75,9 @@ export class Updates {
       case "card_spent":
       case "card_withdrawn":
       case "allow_revoked":
+      case "undo_started":
+      case "undo_file":
+      case "undo_ended":
         return [];
       default:
         return event satisfies never;

@@ -131,7 +131,7 @@ class Sessions implements Core {
     workspace: Workspace | undefined,
     readOnly: string | undefined,
   ): Runner {
-    const { settings, client, report, userHome } = this.#options;
+    const { settings, client, report, userHome, trash } = this.#options;
     const trusted = (): boolean => settings().trusted;
     const started = record.meta.created;
     return new Runner({
@@ -144,6 +144,8 @@ class Sessions implements Core {
       settings,
       client: () => client(record.id),
       report,
+      trash,
+      changed: (paths) => this.filesChanged(paths),
       closed: () => this.#open.delete(record.id),
     });
   }

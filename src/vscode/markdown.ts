@@ -67,6 +67,13 @@ export function toMarkdown(title: string, events: readonly SessionEvent[]): stri
           "",
         );
         break;
+      case "undo_started":
+        out.push(`Undo of a ${event.kind}, ${event.at}`, "");
+        break;
+      case "undo_file":
+        out.push(`${UNDONE[event.outcome]} ${code(event.path)}`, "");
+        break;
+      case "undo_ended":
       case "ask_queued":
       case "ask_withdrawn":
       case "call_started":
@@ -78,6 +85,8 @@ export function toMarkdown(title: string, events: readonly SessionEvent[]): stri
   }
   return `${out.join("\n").trimEnd()}\n`;
 }
+
+const UNDONE = { restored: "Restored", removed: "Removed", failed: "Not undone:" } as const;
 
 /** A fence longer than any run of backticks within. */
 function fence(text: string, info = ""): string[] {

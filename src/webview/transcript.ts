@@ -158,6 +158,9 @@ export class Transcript {
       case "allow_revoked":
         this.#push(event.seq, { kind: "note", event });
         return;
+      case "undo_started":
+      case "undo_file":
+      case "undo_ended":
       case "session_started":
       case "ask_queued":
       case "ask_withdrawn":

@@ -6,7 +6,10 @@ import type { PreparedWrite } from "./prepared.js";
 import type { Gated } from "./requirement.js";
 
 /** Whether the file of a write has the bytes it was prepared from; a file that cannot be read has not. */
-export async function sameBytes(workspace: Workspace, write: PreparedWrite): Promise<boolean> {
+export async function sameBytes(
+  workspace: Workspace,
+  write: Pick<PreparedWrite, "path" | "before">,
+): Promise<boolean> {
   // A file that has grown past this differs from what was there, whatever it holds.
   const most = Math.max(WRITE_BYTES, write.before.bytes?.length ?? 0);
   const now = await readSnapshot(workspace, write.path, most);

@@ -45,10 +45,22 @@ import {
   type AdmitRequest,
   type GateLedger,
   type GateOptions,
+  type UndoPermit,
+  type UndoRequest,
 } from "./ports.js";
 import { allowOf, type Gated, requirement, sameAllow } from "./requirement.js";
+import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
 
-export type { Admission, AdmitRequest, AppendOptions, GateLedger, GateOptions } from "./ports.js";
+export type {
+  Admission,
+  AdmitRequest,
+  AppendOptions,
+  GateLedger,
+  GateOptions,
+  UndoChange,
+  UndoPermit,
+  UndoRequest,
+} from "./ports.js";
 export { Abandoned };
 
 export class Gate {
@@ -181,6 +193,26 @@ export class Gate {
   async revert(card: string): Promise<EditOutcome> {
     const after = this.#pending.get(card)?.open?.after;
     return after == null ? this.#gone(card) : this.edit(card, after);
+  }
+
+  /**
+   * Permits for an undo of the user's own: who asks for it has shown the user a list with exactly
+   * these files and bytes, and the user confirmed it, so no card asks again. It is in the log,
+   * flushed, with the bytes on both sides kept, before a permit is made. Rejects where that cannot
+   * be written, and while a card of this session waits.
+   */
+  async admitUndo(request: UndoRequest): Promise<readonly UndoPermit[]> {
+    if (this.#pending.size > 0) throw new Error("a card waits: nothing is undone now");
+    const changes = request.files.map(copyOfChange);
+    const started = await undoStarted(this.ledger, request, changes);
+    await this.ledger.append(started, { flush: true });
+    return changes.map((change): UndoPermit => {
+      const effect = undoEffect(request.undo, change);
+      const { path } = change;
+      if (effect.kind === "remove") return { kind: "remove", permit: issuePermit(effect), path };
+      const bytes = change.after ?? new Uint8Array();
+      return { kind: "write", permit: issuePermit(effect), path, bytes };
+    });
   }
 
   /** Takes an open card back to make it anew from the disk as it is now. */

@@ -1,6 +1,7 @@
-import type { Allow, Delta, EventBody, SessionEvent } from "../session/events.js";
+import type { Allow, Delta, EventBody, SessionEvent, Surface } from "../session/events.js";
 import type { Permit } from "../workspace/permit.js";
-import type { Workspace } from "../workspace/types.js";
+import type { LocatedPath, Workspace } from "../workspace/types.js";
+import type { KnownChange } from "./keep.js";
 import type { Prepared, PreparedWrite } from "./prepared.js";
 
 export interface AppendOptions {
@@ -45,6 +46,32 @@ export interface AdmitRequest {
   readonly replaces?: string;
   readonly signal: AbortSignal;
 }
+
+/** One file of an undo: over exactly these bytes, exactly those; `after: null` removes it. */
+export interface UndoChange extends KnownChange {
+  /** Permission bits for a file that comes back. */
+  readonly mode?: number;
+  /** What the user chose where the file was not what the turn left. */
+  readonly choice?: "restore" | "merge";
+}
+
+export interface UndoRequest {
+  readonly undo: string;
+  readonly kind: "turn" | "call" | "undo";
+  readonly of: string;
+  readonly files: readonly UndoChange[];
+  readonly surface: Surface;
+}
+
+/** The right to one change of an undo, and the bytes it is for. */
+export type UndoPermit =
+  | {
+      readonly kind: "write";
+      readonly permit: Permit<"write">;
+      readonly path: LocatedPath;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: "remove"; readonly permit: Permit<"remove">; readonly path: LocatedPath };
 
 export type Admission =
   /** The call touches nothing that needs a permit. */

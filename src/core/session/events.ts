@@ -169,6 +169,29 @@ export const eventFields = {
     reason: z.enum(["finished", "cancelled", "failed", "interrupted", "limit"]),
     message: z.string().optional(),
   }),
+  /**
+   * The user takes changes back: those of a turn, of one call, or of an earlier undo. Flushed
+   * before the first file is touched. `before` of a file is what the undo found, `after` what it
+   * leaves; `choice` is the user's, where the file was not what the turn left.
+   */
+  undo_started: z.object({
+    undo: z.string(),
+    kind: z.enum(["turn", "call", "undo"]),
+    of: z.string(),
+    files: z.array(fileChange.extend({ choice: z.enum(["restore", "merge"]).optional() })),
+    surface: surface.optional(),
+  }),
+  /** What became of one file of an undo. `found`: after a crash, by looking at the disk. */
+  undo_file: z.object({
+    undo: z.string(),
+    path: z.string(),
+    outcome: z.enum(["restored", "removed", "failed"]),
+    /** Whether a file that was removed is in the trash. */
+    trash: z.boolean().optional(),
+    message: z.string().optional(),
+    found: z.boolean().optional(),
+  }),
+  undo_ended: z.object({ undo: z.string(), reason: z.enum(["finished", "interrupted"]) }),
   /** An allow that the user took back. */
   allow_revoked: z.object({ allow: allowSchema }),
 } as const;

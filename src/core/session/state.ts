@@ -44,6 +44,8 @@ export interface SessionFacts {
   readonly cards: Map<string, EventOf<"card_raised">>;
   question: EventOf<"question"> | undefined;
   readonly queue: { ask: string; text: string }[];
+  /** The undo that has begun and not ended, and the files of which it is known what became. */
+  undo: { readonly started: EventOf<"undo_started">; readonly told: Set<string> } | undefined;
   /** Every name of a call there ever was, so that none is used twice. */
   readonly callNames: Set<string>;
   firstAsk: string | undefined;
@@ -57,6 +59,7 @@ export function noFacts(): SessionFacts {
     cards: new Map(),
     question: undefined,
     queue: [],
+    undo: undefined,
     callNames: new Set(),
     firstAsk: undefined,
     model: undefined,
@@ -217,6 +220,15 @@ export function addEvent(facts: SessionFacts, event: SessionEvent): void {
       if (facts.turn !== undefined) facts.turn.ended = event;
       facts.cards.clear();
       facts.question = undefined;
+      return;
+    case "undo_started":
+      facts.undo = { started: event, told: new Set() };
+      return;
+    case "undo_file":
+      if (facts.undo?.started.undo === event.undo) facts.undo.told.add(event.path);
+      return;
+    case "undo_ended":
+      if (facts.undo?.started.undo === event.undo) facts.undo = undefined;
       return;
     case "allow_revoked":
       return;

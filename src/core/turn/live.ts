@@ -33,6 +33,82 @@ export type AskOutcome =
   /** A card or question is open, the session is read-only, … ; the text is to be kept by the caller. */
   | { readonly outcome: "refused"; readonly message: string };
 
+/** What can be undone: all that a turn changed, one call of it, or an undo (which brings it back). */
+export interface UndoTarget {
+  readonly kind: "turn" | "call" | "undo";
+  readonly id: string;
+}
+
+/** A turn that changed files, from the log alone. */
+export interface Undoable {
+  readonly target: UndoTarget;
+  /** The turn's ask, in one line. */
+  readonly text: string;
+  readonly at: string;
+  /** Relative to the workspace, absolute outside of it; in the order of their first change. */
+  readonly files: readonly string[];
+  /** What ran in that turn and stays done. */
+  readonly commands: readonly (readonly string[])[];
+  /** The undo by which it is taken back now. */
+  readonly undone?: string;
+}
+
+/** One file of a plan. Bytes are null where there is, or was, no file. */
+export interface UndoItem {
+  /** Real, absolute. */
+  readonly path: string;
+  /** Relative to the workspace, absolute outside of it. */
+  readonly name: string;
+  /**
+   * `restore`, `create`, `remove`: it is what was left of it, and goes back. `same`: it is as it was
+   * before already. `conflict`: it is not what was left of it, and the user decides. `impossible`:
+   * `why` says the reason.
+   */
+  readonly state: "restore" | "create" | "remove" | "same" | "conflict" | "impossible";
+  /**
+   * A conflict: it changed `since`, or someone else changed it `between` two changes of the turn.
+   * Impossible: the path leads `elsewhere`, it is `unreadable` or `readOnly`, its bytes are `lost`.
+   */
+  readonly why?: "since" | "between" | "elsewhere" | "unreadable" | "readOnly" | "lost";
+  /** What undoing brings back. */
+  readonly before: Uint8Array | null;
+  /** What was left of it; undefined where that is not known any more. */
+  readonly left: Uint8Array | null | undefined;
+  readonly now: Uint8Array | null;
+  /** For a conflict: `now` without the changes that are undone, where they can be told apart. */
+  readonly merged: Uint8Array | undefined;
+  /** Permission bits it comes back with. */
+  readonly mode?: number;
+  /** The editor holds it with unsaved changes; those stay there. */
+  readonly unsaved: boolean;
+}
+
+/** What an undo would do, from the log and the disk at one moment. */
+export interface UndoPlan {
+  readonly target: UndoTarget;
+  readonly text: string;
+  readonly at: string;
+  readonly items: readonly UndoItem[];
+  readonly commands: readonly (readonly string[])[];
+}
+
+/** Of a file: leave it, bring the old bytes back, or write `merged`. */
+export type UndoChoice = "keep" | "restore" | "merge";
+
+export interface UndoFile {
+  readonly path: string;
+  readonly outcome: "restored" | "removed" | "failed";
+  /** Whether a removed file is in the trash. */
+  readonly trash?: boolean;
+  readonly message?: string;
+}
+
+export type UndoOutcome =
+  | { readonly outcome: "done"; readonly undo: string; readonly files: readonly UndoFile[] }
+  /** A file is not what the plan showed: nothing was done; plan again. */
+  | { readonly outcome: "changed" }
+  | { readonly outcome: "refused"; readonly message: string };
+
 /**
  * One open session, as a host sees it. Everything on screen follows from `events` plus the deltas;
  * a listener gets each event after it is in the log.
@@ -76,6 +152,21 @@ export interface LiveSession {
   remakeCard(card: string): Promise<AnswerOutcome>;
   answerQuestion(question: string, text: string): Promise<AnswerOutcome>;
   revoke(allow: Allow): Promise<boolean>;
+  /** Turns that changed files, newest first. */
+  readonly undoable: readonly Undoable[];
+  /** The undo by which a turn, a call or an undo is taken back now, or undefined. */
+  undoneBy(target: UndoTarget): string | undefined;
+  /** What an undo would do now; a sentence for the user where it can do nothing. Changes nothing. */
+  planUndo(target: UndoTarget): Promise<UndoPlan | string>;
+  /**
+   * Does what the user confirmed of a plan that this session made: by path, where it is not what the
+   * item's state says (a `conflict` is kept unless `choices` says otherwise). Not while a turn runs.
+   */
+  undo(
+    plan: UndoPlan,
+    choices: ReadonlyMap<string, UndoChoice>,
+    surface: Surface,
+  ): Promise<UndoOutcome>;
   /** Stops the turn at the next tool boundary; resolves when its end is in the log. */
   cancel(): Promise<void>;
   onEvent(listener: (event: SessionEvent) => void): { dispose(): void };
@@ -123,6 +214,8 @@ export interface CoreOptions {
   readonly client: (session: string) => Promise<ChatClient>;
   /** Real paths that the editor holds with unsaved changes. */
   readonly unsaved: () => ReadonlySet<string>;
+  /** Puts a file to the system's trash; rejects where that cannot be. Absent: there is none. */
+  readonly trash?: (path: string) => Promise<void>;
   /** Bugs and notes for the output channel; never a key, never content. */
   readonly report: (message: string) => void;
 }

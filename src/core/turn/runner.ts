@@ -12,6 +12,7 @@ import { Listeners } from "../session/listeners.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import { stateOf, turnIsOpen } from "../session/state.js";
+import type { Trash } from "../workspace/remove.js";
 import { sweep } from "./leftovers.js";
 import type {
   AllowUse,
@@ -22,17 +23,26 @@ import type {
   OpenCard,
   OpenQuestion,
   QueuedAsk,
+  Undoable,
+  UndoChoice,
+  UndoOutcome,
+  UndoPlan,
+  UndoTarget,
 } from "./live.js";
 import { QuestionDesk } from "./questions.js";
 import { AskQueue } from "./queue.js";
 import { settle, waitsForSomeone } from "./recover.js";
 import { GO_ON } from "./transcript.js";
 import { Turns } from "./turns.js";
+import { UndoDesk } from "./undoDesk.js";
 import { TurnWork, type WorkParts } from "./work.js";
 
 export interface RunnerParts extends Omit<WorkParts, "gate" | "questions" | "emit"> {
   readonly readOnly: string | undefined;
   readonly report: (message: string) => void;
+  readonly trash: Trash | undefined;
+  /** Hears of files that an undo changed. */
+  readonly changed: (paths: readonly string[]) => void;
   /** Called once, when the session is closed. */
   readonly closed: () => void;
 }
@@ -58,6 +68,7 @@ export class Runner implements LiveSession {
   readonly #queue: AskQueue;
   readonly #questions: QuestionDesk;
   readonly #turns: Turns;
+  readonly #undos: UndoDesk;
   readonly #deltas: Listeners<Delta>;
   /** Called when a card or question that an earlier host left is up again. */
   #tellUp: () => void = () => {};
@@ -78,12 +89,19 @@ export class Runner implements LiveSession {
       events: parts.record.events,
     });
     const { record, client, report } = parts;
+    this.#undos = new UndoDesk({
+      ...{ record, gate: this.#gate, workspace: parts.workspace, trash: parts.trash },
+      running: () => this.#turns.running,
+      refusal: () => this.readOnly,
+      changed: parts.changed,
+    });
     this.#turns = new Turns({
       record,
       queue: this.#queue,
       work: new TurnWork({ ...parts, gate: this.#gate, questions: this.#questions, emit }),
       client,
       report,
+      undone: () => this.#undos.over(),
       refusal: () => this.readOnly,
       stateChanged: () => this.#tellState(),
     });
@@ -103,6 +121,7 @@ export class Runner implements LiveSession {
     // Before the log says that these calls are over: a second kill must not lose track of them.
     await sweep(this.#record).catch(report);
     try {
+      await this.#undos.settle();
       await settle(this.#record);
     } catch (error) {
       report(error as Error);
@@ -159,6 +178,26 @@ export class Runner implements LiveSession {
 
   get allows(): readonly AllowUse[] {
     return this.#gate.allowUses;
+  }
+
+  get undoable(): readonly Undoable[] {
+    return this.#undos.list;
+  }
+
+  undoneBy(target: UndoTarget): string | undefined {
+    return this.#undos.undoneBy(target);
+  }
+
+  planUndo(target: UndoTarget): Promise<UndoPlan | string> {
+    return this.#undos.plan(target);
+  }
+
+  undo(
+    plan: UndoPlan,
+    choices: ReadonlyMap<string, UndoChoice>,
+    surface: Surface,
+  ): Promise<UndoOutcome> {
+    return this.#undos.undo(plan, choices, surface);
   }
 
   async ask(text: string): Promise<AskOutcome> {
@@ -241,6 +280,7 @@ export class Runner implements LiveSession {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#turns.stop(new Abandoned());
+      await this.#undos.over().catch(() => {});
       await this.#record.close();
       this.#parts.closed();
     })();

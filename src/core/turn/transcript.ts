@@ -1,6 +1,8 @@
 import type { Message, ModelCall, ProviderData } from "../model/chatClient.js";
 import type { EventOf, SessionEvent } from "../session/events.js";
 
+import { UndoNotes } from "./undoNotes.js";
+
 /** Stands for a result that is not in the log. */
 const LOST = "interrupted: it may or may not have happened; look before you do it again";
 /** Stands for the model's words where a turn ended before it said any. */
@@ -31,6 +33,7 @@ export class Transcript {
   readonly messages: Message[] = [];
   readonly #slots = new Map<string, Slot>();
   #noCalls = false;
+  readonly #undos = new UndoNotes();
   #endReason: EventOf<"turn_ended">["reason"] | undefined;
 
   add(event: SessionEvent): void {
@@ -50,6 +53,10 @@ export class Transcript {
       case "turn_ended":
         this.#endTurn(event);
         break;
+      case "undo_started":
+      case "undo_file":
+        this.#undos.add(event);
+        break;
       default:
         break;
     }
@@ -60,12 +67,18 @@ export class Transcript {
     const again = event.goesOn !== undefined;
     const reason = this.#endReason;
     // A request that failed, or was stopped by a limit, is made again as it was.
-    if (again && last?.role !== "assistant" && (reason === "failed" || reason === "limit")) return;
+    const undone = this.#undos.take();
+    const asIs = reason === "failed" || reason === "limit";
+    if (again && last?.role !== "assistant" && asIs && undone === undefined) return;
     // Roles take turns: some models refuse two messages of the user's in a row.
     if (last !== undefined && last.role !== "assistant") {
       this.messages.push({ role: "assistant", text: STOPPED, calls: [] });
     }
-    this.messages.push({ role: "user", text: event.text.trim() === "" ? GO_ON : event.text });
+    const text = event.text.trim() === "" ? GO_ON : event.text;
+    this.messages.push({
+      role: "user",
+      text: undone === undefined ? text : `${undone}\n\n${text}`,
+    });
   }
 
   #takeAnswer(event: EventOf<"model_answered">): void {

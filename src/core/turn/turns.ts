@@ -17,6 +17,8 @@ export interface TurnsParts {
   readonly work: TurnWork;
   readonly client: () => Promise<ChatClient>;
   readonly report: (message: string) => void;
+  /** Resolves when an undo that is under way is over and in the log. Rejects with `LogError`. */
+  readonly undone: () => Promise<void>;
   /** Why no turn may start any more, or undefined. */
   readonly refusal: () => string | undefined;
   /** Called when the session may read otherwise than before. */
@@ -159,6 +161,7 @@ export class Turns {
     const { queue } = this.#parts;
     try {
       const client = await unlessAborted(this.#parts.client(), signal);
+      await this.#parts.undone();
       if (turnIsOpen(this.#record.facts)) await this.endLeftTurn("interrupted");
       await this.#record.append({
         type: "turn_started",

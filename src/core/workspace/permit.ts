@@ -13,6 +13,15 @@ export type Effect =
       readonly after: string;
       /** For the name of the temporary file: see `markOf`. */
       readonly mark: string;
+      /** Permission bits that a new file gets, where it had some before; 0666 less umask else. */
+      readonly mode?: number;
+    }
+  | {
+      readonly kind: "remove";
+      readonly call: string;
+      readonly path: LocatedPath;
+      /** SHA-256 (hex) of the bytes that must still be on disk. */
+      readonly before: string;
     }
   | {
       readonly kind: "run";

@@ -7,7 +7,7 @@ import { codeOf, fault, nameOf } from "./faults.js";
 import { temporaryName } from "./leftovers.js";
 import { landsThere, type Moments, type Roots } from "./open.js";
 import { holdParent, type Parent } from "./parent.js";
-import type { Permit } from "./permit.js";
+import type { EffectOf, Permit } from "./permit.js";
 import type { LocatedPath } from "./types.js";
 import { FileChanged, ToolError } from "./types.js";
 
@@ -30,7 +30,8 @@ interface Target {
 
 const NO_TARGET = { digest: null, mode: 0, uid: -1, gid: -1 } satisfies Target;
 
-async function lookAt(file: string): Promise<Target | undefined> {
+/** The file at a path that no link is followed to; undefined where it is none. */
+export async function lookAt(file: string): Promise<Target | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(file, constants.O_RDONLY | NOFOLLOW);
@@ -70,15 +71,22 @@ async function takeOver(handle: FileHandle, target: Target): Promise<number> {
   }
 }
 
-async function writeTemporary(file: string, bytes: Uint8Array, target: Target): Promise<void> {
+async function writeTemporary(
+  file: string,
+  bytes: Uint8Array,
+  target: Target,
+  newMode: number | undefined,
+): Promise<void> {
   const replaces = target.digest !== null;
+  // A file that comes back gets its bits again, but none that let it run as someone else.
+  const bits = newMode === undefined ? undefined : newMode & 0o777;
   // Exclusive: a link that waits under this name is never written through.
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOFOLLOW;
-  const handle = await open(file, flags, replaces ? target.mode & 0o777 : 0o666);
+  const handle = await open(file, flags, replaces ? target.mode & 0o777 : (bits ?? 0o666));
   try {
     await handle.writeFile(bytes);
-    if (replaces && process.platform !== "win32")
-      await handle.chmod(await takeOver(handle, target));
+    const mode = replaces ? await takeOver(handle, target) : bits;
+    if (mode !== undefined && process.platform !== "win32") await handle.chmod(mode);
     await handle.sync();
   } finally {
     await handle.close();
@@ -115,7 +123,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
 async function replaceIn(
   parent: Parent,
   target: LocatedPath,
-  { before, mark }: { readonly before: string | null; readonly mark: string },
+  { before, mark, mode }: Pick<EffectOf<"write">, "before" | "mark" | "mode">,
   bytes: Uint8Array,
   moments: Moments,
 ): Promise<Written | FileChanged | ToolError> {
@@ -133,7 +141,7 @@ async function replaceIn(
   let mine = false;
   try {
     mine = true;
-    await writeTemporary(temporary, bytes, now);
+    await writeTemporary(temporary, bytes, now, mode);
     await moments.beforeRename?.();
     const last = await lookAt(file);
     if (last === undefined || last.digest !== before || last.mode !== now.mode) return changed;
@@ -171,7 +179,8 @@ export async function writeBytes(
   bytes: Uint8Array,
   moments: Moments = {},
 ): Promise<Written | FileChanged | ToolError> {
-  const { path: target, before, after, mark } = permit.spend();
+  const effect = permit.spend();
+  const { path: target, after } = effect;
   if (digest(bytes) !== after) throw new Error("these are not the bytes that were countersigned");
   if (!(await landsThere(workspace, target))) return new FileChanged(target.real);
   await moments.beforeOpen?.();
@@ -180,7 +189,7 @@ export async function writeBytes(
   try {
     parent = await holdParent(path.dirname(target.real));
     if (parent === undefined) return new FileChanged(target.real);
-    const outcome = await replaceIn(parent, target, { before, mark }, bytes, moments);
+    const outcome = await replaceIn(parent, target, effect, bytes, moments);
     done = "written" in outcome;
     return outcome;
   } catch (error) {

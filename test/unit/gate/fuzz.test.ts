@@ -186,7 +186,7 @@ describe("whatever a model, a person and others do, in any order", () => {
     this.timeout(LONGEST_MS + 30_000);
     const place = await makeWorkspace();
     const started = performance.now();
-    const kinds = { write: 0, read: 0, run: 0 };
+    const kinds = { write: 0, read: 0, run: 0, remove: 0 };
     let edited = 0;
     let runs = 0;
     try {

@@ -99,6 +99,7 @@ function allowsOf(log: readonly SessionEvent[]): Allow[] {
 
 /** Why this effect was right, from the log alone; throws where it was not. */
 function justify({ effect, log }: Done): void {
+  ok(effect.kind !== "remove", "a call removed a file");
   const starts = log.filter((event) => event.type === "call_started" && event.call === effect.call);
   const start = starts.at(-1);
   ok(start?.type === "call_started", `${effect.call} did something before it was started`);
