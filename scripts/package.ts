@@ -5,7 +5,7 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { must, root, ScriptError, script } from "./process.js";
 
 /** Not a dependency: it brings 280 packages that nothing else needs. The last that serves Node 20. */

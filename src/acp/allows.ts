@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { type Allow, allowSchema } from "../core/session/events.js";
 import { isUnder } from "./workspace.js";
 

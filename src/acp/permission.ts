@@ -3,7 +3,7 @@ import type {
   RequestPermissionRequest,
   ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { z } from "zod";
+import * as z from "zod";
 import type { Answer } from "../core/session/events.js";
 import type { OpenCard, OpenQuestion } from "../core/turn/live.js";
 import { cardFace } from "./calls.js";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { StopHook } from "../core/turn/live.js";
 import { isUnder } from "./workspace.js";
 

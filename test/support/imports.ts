@@ -79,6 +79,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "highlight.js": ["webview/"],
 };
 
+/** Packages that give the shape of what is sent, and no code: what leaves is made here alone. */
+const TYPES_ALONE = new Set(["openai", "@anthropic-ai/sdk"]);
+
 /** The names of `node:fs` that can change nothing. */
 const READING = new Set([
   ...[
@@ -164,7 +167,8 @@ function faultOfPackage(file: string, found: Import, reasons: Reasons): string |
   }
   const owners = PACKAGES[name];
   if (owners === undefined) return `${name} is on no list of packages`;
-  return isWithin(file, owners) ? undefined : `${name} is for ${owners.join(" and ")} alone`;
+  if (!isWithin(file, owners)) return `${name} is for ${owners.join(" and ")} alone`;
+  return TYPES_ALONE.has(name) && !found.typeOnly ? `${name} is for its types alone` : undefined;
 }
 
 function faultOfRelative(file: string, found: Import): string | undefined {

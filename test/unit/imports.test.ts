@@ -180,6 +180,12 @@ describe("the import rule", () => {
           "openai is for core/model/ alone",
         ],
         [
+          "a client library's code",
+          "core/model/openai.ts",
+          'const client = () => import("openai");',
+          "openai is for its types alone",
+        ],
+        [
           "a name that is computed",
           "core/turn/runner.ts",
           "const module = await import(name);",
@@ -203,7 +209,7 @@ describe("the import rule", () => {
       ["core/tools/run.ts", 'import { Permit } from "../workspace/permit.js";'],
       ["core/session/state.ts", 'import type { OpenCard } from "../turn/live.js";'],
       ["core/turn/prompt.ts", 'import { readFile } from "node:fs/promises";'],
-      ["core/model/openai.ts", 'const client = () => import("openai");'],
+      ["core/model/openai.ts", 'import type OpenAI from "openai";'],
       ["vscode/lens.ts", 'import * as vscode from "vscode";\nimport { x } from "../core/core.js";'],
       ["webview/store.ts", 'import type { Answer } from "../core/session/events.js";'],
       ["acp.ts", 'import { version } from "../package.json";'],

@@ -1,4 +1,3 @@
-import type Anthropic from "@anthropic-ai/sdk";
 import { MODEL_IDLE_MS } from "../limits.js";
 import { AnthropicReading } from "./anthropicReading.js";
 import { anthropicBody } from "./anthropicRequest.js";
@@ -9,7 +8,13 @@ import {
   type ChatRequest,
   type SendOptions,
 } from "./chatClient.js";
-import { type AnthropicConfig, type Server, serverOf } from "./config.js";
+import {
+  ANTHROPIC_VERSION,
+  type AnthropicConfig,
+  endpoint,
+  type Server,
+  serverOf,
+} from "./config.js";
 import { Exchange } from "./exchange.js";
 
 /** Anthropic's window where nothing else is known, in tokens. */
@@ -44,7 +49,7 @@ export class AnthropicClient implements ChatClient {
   }
 
   private async attempt(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
-    const { context, origin, base, query } = this.server;
+    const { context, origin } = this.server;
     const key = this.config.key?.trim() ?? "";
     const exchange = new Exchange({
       context,
@@ -54,28 +59,12 @@ export class AnthropicClient implements ChatClient {
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
     });
     const reading = new AnthropicReading(request, options, this.server, this.model);
-    return exchange.answer(reading, async () => {
-      const { Anthropic: Sdk } = await import("@anthropic-ai/sdk");
-      const sdk = new Sdk({
-        ...SDK_ALONE,
-        baseURL: base,
-        defaultQuery: query,
-        fetch: exchange.fetch,
-      });
-      const body = anthropicBody(request, this.config, this.autoCache);
-      // Not `messages.create`, which writes notices about models to the console.
-      return sdk.post("/v1/messages", { body, stream: true }).asResponse();
-    });
+    return exchange.answer(reading, () =>
+      exchange.post(
+        endpoint(this.server, "/v1/messages"),
+        anthropicBody(request, this.config, this.autoCache),
+        { "anthropic-version": ANTHROPIC_VERSION },
+      ),
+    );
   }
 }
-
-/** The SDK takes nothing from the environment or from files, tries nothing again, logs and traces nothing. */
-const SDK_ALONE = {
-  apiKey: "set-by-the-exchange",
-  webhookKey: null,
-  maxRetries: 0,
-  logLevel: "off",
-  openTelemetry: false,
-  timeout: 2 ** 31 - 1,
-  dangerouslyAllowBrowser: true,
-} as const satisfies ConstructorParameters<typeof Anthropic>[0];

@@ -3,7 +3,7 @@ import type {
   MessageCreateParamsStreaming,
   MessageParam,
 } from "@anthropic-ai/sdk/resources/messages";
-import { z } from "zod";
+import * as z from "zod";
 import { MAX_OUTPUT_TOKENS } from "../limits.js";
 import type { ChatRequest, Message, ModelCall } from "./chatClient.js";
 import type { AnthropicConfig } from "./config.js";

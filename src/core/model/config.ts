@@ -1,6 +1,9 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ChatError } from "./chatClient.js";
 import { type ErrorContext, shownUrl } from "./errors.js";
+
+/** The version of Anthropic's protocol that is spoken. */
+export const ANTHROPIC_VERSION = "2023-06-01";
 
 const common = {
   baseUrl: z.string().min(1),
@@ -86,6 +89,13 @@ export function serverOf(config: ServerConfig): Server {
       secrets: [...new Set([...secrets, ...bearer])].filter((secret) => secret.length >= 6),
     },
   };
+}
+
+/** The URL of `path` (with a slash before it) under a server's base, the base URL's query with it. */
+export function endpoint({ base, query }: Pick<Server, "base" | "query">, path: string): URL {
+  const url = new URL(`${base}${path}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>): void {

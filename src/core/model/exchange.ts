@@ -28,17 +28,14 @@ interface Reading {
   answer(): ChatAnswer;
 }
 
-/** Headers of an SDK that may leave; the rest of what it adds or finds in the environment does not. */
-const PROTOCOL_HEADERS = ["accept", "content-type", "anthropic-version"];
 /** Bytes of an error body that are read. */
 const ERROR_BYTES = 64 * 1024;
 /** Bytes of a whole answer that was not streamed. */
 const WHOLE_BYTES = 32 * 1024 * 1024;
 
 /**
- * One request and its answer over HTTP. An SDK makes the request with `fetch` of this object,
- * which decides what leaves and where to; the stream of the answer is read here, with a limit
- * on silence. A key is never handed to an SDK, so nothing of an SDK can show it.
+ * One request and its answer over HTTP. What leaves and where to is decided here, and nothing of
+ * it comes from the environment; the stream of the answer is read here, with a limit on silence.
  */
 export class Exchange {
   private readonly controller = new AbortController();
@@ -53,9 +50,28 @@ export class Exchange {
     this.touch();
   }
 
-  /** For the SDK. Throws `ChatError` for every answer that is not a success. */
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const url = new URL(input instanceof Request ? input.url : input);
+  /** Posts `body` as JSON; see `fetch`. `protocol`: what the server's protocol asks for in headers. */
+  post(
+    url: URL,
+    body: unknown,
+    protocol: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return this.fetch(url, {
+      method: "POST",
+      headers: { accept: "application/json", "content-type": "application/json", ...protocol },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** One request. Throws `ChatError` for every answer that is not a success. */
+  async fetch(
+    url: URL,
+    init: {
+      readonly method?: string;
+      readonly body?: string;
+      readonly headers?: Record<string, string>;
+    } = {},
+  ): Promise<Response> {
     if (url.origin !== this.options.origin) {
       throw this.fail(
         new ChatError(
@@ -64,18 +80,13 @@ export class Exchange {
         ),
       );
     }
-    const headers = new Headers();
-    const given = new Headers(init?.headers);
-    for (const name of PROTOCOL_HEADERS) {
-      const value = given.get(name);
-      if (value !== null) headers.set(name, value);
-    }
+    const headers = new Headers(init.headers);
     headers.set("user-agent", "Countersign");
     for (const [name, value] of Object.entries(this.options.headers)) headers.set(name, value);
     const response = await globalThis.fetch(url, {
-      method: init?.method ?? "GET",
+      method: init.method ?? "GET",
       headers,
-      body: init?.body ?? null,
+      body: init.body ?? null,
       // Followed, a redirect would take the key's headers to another server.
       redirect: "manual",
       signal: this.controller.signal,
@@ -95,7 +106,7 @@ export class Exchange {
     throw this.fail(
       chatError(faultOf(body, response.status, response.headers), this.options.context),
     );
-  };
+  }
 
   /**
    * The events of a streamed answer. An answer that was sent whole (JSON) comes as one event

@@ -9,8 +9,8 @@ export { modelConfigSchema } from "./config.js";
 export { type RetryOptions, sendWithRetry } from "./retry.js";
 
 /**
- * A client for a model. Nothing is sent yet, and no SDK loaded before the first request. Throws
- * `ChatError` where the configuration cannot be right.
+ * A client for a model. Nothing is sent yet. Throws `ChatError` where the configuration cannot be
+ * right.
  */
 export function createClient(config: ModelConfig): ChatClient {
   switch (config.provider) {

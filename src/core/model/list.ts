@@ -1,6 +1,6 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ChatError } from "./chatClient.js";
-import { type ServerConfig, serverOf } from "./config.js";
+import { ANTHROPIC_VERSION, endpoint, type ServerConfig, serverOf } from "./config.js";
 import { brokenStream, Exchange } from "./exchange.js";
 
 /** A model that a server says it has; tokens where it says how many. */
@@ -50,7 +50,7 @@ export async function listModels(
     origin: server.origin,
     headers: {
       accept: "application/json",
-      ...(anthropic ? { "anthropic-version": "2023-06-01" } : {}),
+      ...(anthropic ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
       ...(key === "" ? {} : auth),
       ...config.headers,
     },
@@ -58,10 +58,8 @@ export async function listModels(
     idleMs: LIST_TIMEOUT_MS,
   });
   try {
-    const url = new URL(
-      anthropic ? `${server.base.replace(/\/v1$/, "")}/v1/models` : `${server.base}/models`,
-    );
-    for (const [name, value] of Object.entries(server.query)) url.searchParams.set(name, value);
+    const base = anthropic ? `${server.base.replace(/\/v1$/, "")}/v1` : server.base;
+    const url = endpoint({ ...server, base }, "/models");
     if (anthropic) url.searchParams.set("limit", "1000");
     const response = await exchange.fetch(url);
     const list = parse(await exchange.text(response, LIST_BYTES));

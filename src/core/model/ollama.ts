@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Where Ollama answers unless it was told otherwise. */
 export const OLLAMA_URL = "http://127.0.0.1:11434";

@@ -1,4 +1,3 @@
-import type OpenAI from "openai";
 import { CONTEXT_TOKENS, MODEL_IDLE_MS } from "../limits.js";
 import {
   type ChatAnswer,
@@ -7,7 +6,7 @@ import {
   type ChatRequest,
   type SendOptions,
 } from "./chatClient.js";
-import { type OpenAiConfig, type Server, serverOf } from "./config.js";
+import { endpoint, type OpenAiConfig, type Server, serverOf } from "./config.js";
 import { Exchange } from "./exchange.js";
 import { OpenAiReading } from "./openaiReading.js";
 import { openaiBody, type WireQuirks } from "./openaiRequest.js";
@@ -48,7 +47,7 @@ export class OpenAiClient implements ChatClient {
   }
 
   private async attempt(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
-    const { context, origin, base, query } = this.server;
+    const { context, origin } = this.server;
     const exchange = new Exchange({
       context,
       origin,
@@ -57,17 +56,12 @@ export class OpenAiClient implements ChatClient {
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
     });
     const reading = new OpenAiReading(request, options, this.server, this.model);
-    return exchange.answer(reading, async () => {
-      const { OpenAI: Sdk } = await import("openai");
-      const sdk = new Sdk({
-        ...SDK_ALONE,
-        baseURL: base,
-        defaultQuery: query,
-        fetch: exchange.fetch,
-      });
-      const body = openaiBody(request, this.config, this.quirks, origin);
-      return sdk.chat.completions.create(body).asResponse();
-    });
+    return exchange.answer(reading, () =>
+      exchange.post(
+        endpoint(this.server, "/chat/completions"),
+        openaiBody(request, this.config, this.quirks, origin),
+      ),
+    );
   }
 
   private headers(): Record<string, string> {
@@ -95,17 +89,3 @@ export class OpenAiClient implements ChatClient {
     return { ...quirks, maxTokens: named ? "max_completion_tokens" : "max_tokens" };
   }
 }
-
-/** The SDK takes nothing from the environment, tries nothing again and logs nothing. */
-const SDK_ALONE = {
-  apiKey: "set-by-the-exchange",
-  adminAPIKey: null,
-  organization: null,
-  project: null,
-  webhookSecret: null,
-  maxRetries: 0,
-  logLevel: "off",
-  // The exchange has its own limit on silence; this one would only end a long wait in a queue.
-  timeout: 2 ** 31 - 1,
-  dangerouslyAllowBrowser: true,
-} as const satisfies ConstructorParameters<typeof OpenAI>[0];

@@ -1,5 +1,5 @@
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
-import { z } from "zod";
+import * as z from "zod";
 import type { ChatRequest, Message } from "./chatClient.js";
 import type { OpenAiConfig } from "./config.js";
 import { argsOf, callId, EMPTY_ANSWER, type Step, stepsOf, textOf, toolName } from "./request.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { CallPiece } from "./assemble.js";
 import type { Usage } from "./chatClient.js";
 

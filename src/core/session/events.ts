@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The version of this vocabulary; a log with a newer one opens read-only. */
 export const SCHEMA = 1;

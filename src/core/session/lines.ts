@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { LOG_OPEN_BYTES } from "../limits.js";
 import { type LogHead, lineHash } from "./chain.js";
 import { type EventType, eventFields, SCHEMA, type SessionEvent } from "./events.js";

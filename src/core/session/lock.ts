@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { type AskSystem, ownIdentity, processStarted } from "./process.js";
 import { writeWhole } from "./whole.js";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { LogHead } from "./chain.js";
 import { type Allow, allowSchema } from "./events.js";
 import { flushDirectory } from "./log.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolSpec } from "../model/chatClient.js";
 import { ToolError } from "../workspace/types.js";
 import { ask } from "./ask.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { readWindow } from "../workspace/read.js";
 import { defineTool, granted } from "./define.js";
 import { prepareRead } from "./locate.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { RUN_TIMEOUT_MAX_S, RUN_TIMEOUT_S } from "../limits.js";
 import { runCommand } from "../workspace/command.js";
 import { hasLoneSurrogate } from "../workspace/show.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { WRITE_BYTES } from "../limits.js";
 import { nameOf } from "../workspace/faults.js";
 import { refuseReplacement, replaceBytes } from "../workspace/replace.js";

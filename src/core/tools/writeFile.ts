@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { REPLACED_BYTES, WRITE_BYTES } from "../limits.js";
 import { nameOf } from "../workspace/faults.js";
 import { hasLoneSurrogate } from "../workspace/show.js";

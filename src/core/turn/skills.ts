@@ -1,7 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { parse } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { READ_BYTES } from "../limits.js";
 import type { ToolResult } from "../workspace/types.js";
 import { locateContained, readContained } from "./contained.js";
@@ -62,9 +61,14 @@ function split(text: string): { head: string; body: string } | undefined {
   return { head: match[1] ?? "", body: text.slice(match[0].length) };
 }
 
-function parseHead(text: string, folder: string): { name: string; description: string } | string {
+async function parseHead(
+  text: string,
+  folder: string,
+): Promise<{ name: string; description: string } | string> {
   const parts = split(text);
   if (parts === undefined) return "SKILL.md does not begin with front matter between --- lines";
+  // Loaded by those who have skills alone.
+  const { parse } = await import("yaml");
   let value: unknown;
   try {
     // Aliases could make a small text huge.
@@ -96,7 +100,7 @@ async function readSkill(
   const file = await readContained(root, `${folder}/SKILL.md`, HEAD_BYTES);
   if (file.kind === "none") return undefined;
   if (file.kind === "fault") return `SKILL.md: ${file.fault}`;
-  const head = parseHead(file.text, name);
+  const head = await parseHead(file.text, name);
   if (typeof head === "string") return head;
   return { ...head, directory: located.real, root, folder, shown };
 }

@@ -35,7 +35,7 @@ function assertClean(value: unknown): void {
   for (const form of forms) assert.ok(!seen.includes(form), `${form} in ${seen}`);
 }
 
-/** What `work` writes to either stream, with both SDKs told to log all they can. */
+/** What `work` writes to either stream, with the variables set that make client libraries log. */
 async function writtenBy(work: () => Promise<void>): Promise<string> {
   const written: string[] = [];
   const { stdout, stderr } = process;
@@ -74,7 +74,7 @@ describe("a key", () => {
         const bytes = recording(name, { KEY: JSON.stringify(KEY).slice(1, -1), DATE: "x" });
         const player = await playRecordings(() => ({ pieces: [bytes] }));
         const provider = name.startsWith("openai/") ? "openai" : "anthropic";
-        // A model that its SDK has something to say about, if it is let.
+        // A model that client libraries have something to say about.
         const config = { ...configOf(provider, player.origin), model: "claude-3-opus-20240229" };
         caught.push((await ask(createClient(config))).error);
         await player.close();
@@ -174,7 +174,7 @@ describe("a key", () => {
     }
   });
 
-  it("of the environment is never sent, nor anything else that an SDK finds there", async () => {
+  it("of the environment is never sent, nor anything else that client libraries find there", async () => {
     const model = await startScriptedModel(() => ({ text: "ok" }));
     const env = { ...process.env };
     try {

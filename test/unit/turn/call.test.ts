@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { Abandoned, Gate } from "../../../src/core/gate/gate.js";
 import type { Answer, Delta, EventOf, SessionEvent } from "../../../src/core/session/events.js";
 import * as toolSet from "../../../src/core/tools/index.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { commands, contexts, PROPOSED, settings, views } from "../../../src/vscode/ids.js";
 
 const schema = z.object({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { z } from "zod";
+import * as z from "zod";
 
 const manifestSchema = z.object({
   contributes: z.object({
