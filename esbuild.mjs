@@ -4,7 +4,7 @@
  * `--tests` builds dist-test/host.cjs instead: the suites that run inside the extension host.
  */
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
 import { thirdPartyNotices } from "./scripts/notices.mjs";
@@ -50,13 +50,51 @@ const commonJs = {
   banner: { js: 'const __bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
 };
 
+/**
+ * esbuild splits ES modules alone: each piece is made CommonJS here, in which `import()` is a late
+ * `require`. So activation loads the shell, and the rest comes when it is needed.
+ * @type {import("esbuild").Plugin}
+ */
+const commonJsPieces = {
+  name: "commonjs-pieces",
+  setup(build) {
+    build.onEnd(async ({ outputFiles = [] }) => {
+      for (const { path, text } of outputFiles) {
+        const { code, map } = await esbuild.transform(text, {
+          format: "cjs",
+          platform: "node",
+          target: "node22",
+          supported: { "dynamic-import": false },
+          minify: production,
+          legalComments: common.legalComments,
+          sourcemap: "external",
+          sourcesContent: false,
+          sourcefile: basename(path),
+        });
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+        await writeFile(`${path}.map`, map);
+      }
+    });
+  },
+};
+
 /** @type {import("esbuild").BuildOptions[]} */
 const product = [
   {
-    ...commonJs,
+    ...common,
     entryPoints: { extension: "src/extension.ts" },
     outdir: "dist",
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    external: ["vscode", "@vscode/ripgrep"],
+    splitting: true,
+    chunkNames: "extension/[name]-[hash]",
     outExtension: { ".js": ".cjs" },
+    sourcemap: "inline",
+    write: false,
+    plugins: [englishOnly, commonJsPieces],
   },
   {
     ...common,
@@ -75,7 +113,7 @@ const product = [
     ...common,
     entryPoints: { acp: "src/acp.ts" },
     outdir: "dist",
-    // The SDKs of the model providers lie apart: a start that needs none of them is fast and small.
+    // What a start does not need lies apart, so that it is fast and small.
     splitting: true,
     chunkNames: "acp/[name]-[hash]",
     platform: "node",

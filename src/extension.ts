@@ -1,7 +1,5 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { createCore } from "./core/core.js";
-import { findRipgrep } from "./core/workspace/ripgrep.js";
 import { Answers } from "./vscode/answers.js";
 import { ApprovalsView } from "./vscode/approvalsView.js";
 import { ChatView } from "./vscode/chatView.js";
@@ -10,6 +8,7 @@ import { registerContextKeys } from "./vscode/contextKeys.js";
 import { Drafts } from "./vscode/drafts.js";
 import { CardFiles, unsaved } from "./vscode/files.js";
 import { PROPOSED, views } from "./vscode/ids.js";
+import { lateCore } from "./vscode/lateCore.js";
 import { ProposedLenses } from "./vscode/lens.js";
 import { registerModels } from "./vscode/models/index.js";
 import { registerNotices } from "./vscode/notices.js";
@@ -19,17 +18,20 @@ import { Sessions } from "./vscode/sessions.js";
 import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
 import { StatusBar } from "./vscode/statusBar.js";
 
-/** Builds the core, registers the shell, returns: nothing here waits for a model or a file. */
+/** Registers the shell and returns: the core and the models' clients are loaded once they are needed. */
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Countersign", { log: true });
   const report = (message: string) => log.warn(message);
   const models = registerModels(context, report);
-  const core = createCore({
+  const core = lateCore({
     home: context.globalStorageUri.fsPath,
     userHome: homedir(),
     version: String(context.extension.packageJSON.version),
     host: "VS Code",
-    ripgrep: () => findRipgrep({ setting: ripgrepSetting(), appRoot: vscode.env.appRoot }),
+    ripgrep: async () => {
+      const { findRipgrep } = await import("./core/workspace/ripgrep.js");
+      return findRipgrep({ setting: ripgrepSetting(), appRoot: vscode.env.appRoot });
+    },
     env: process.env,
     settings: coreSettings,
     client: (session) => models.client(session),
@@ -57,7 +59,13 @@ export function activate(context: vscode.ExtensionContext): void {
     proposals,
     chat,
     approvals,
-    vscode.window.registerWebviewViewProvider(views.chat, chat),
+    vscode.window.registerWebviewViewProvider(views.chat, {
+      resolveWebviewView: (view) => {
+        chat.resolveWebviewView(view);
+        // While the page loads, so that the first message finds it there.
+        core.load();
+      },
+    }),
     vscode.window.registerWebviewViewProvider(views.approvals, approvals),
     new ProposedLenses(sessions, answers),
     new CardFiles(core, sessions),

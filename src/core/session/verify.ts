@@ -11,7 +11,7 @@ import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import type { LogHead } from "./chain.js";
 import { readMeta } from "./meta.js";
 

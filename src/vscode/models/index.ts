@@ -1,19 +1,20 @@
 import * as vscode from "vscode";
 import type { ChatClient } from "../../core/model/chatClient.js";
-import { bestModel, findOllama, smallContext } from "../../core/model/ollama.js";
 import { type Choice, choiceText, choose, parseChoice } from "./choose.js";
-import { pickModel } from "./picker.js";
-import { clientOf, type KnownLimits, originOf, type ProviderParts } from "./providers.js";
+import { originOf } from "./origin.js";
+import type { KnownLimits, ProviderParts } from "./providers.js";
 import { Keys } from "./secrets.js";
 import type { ModelService } from "./service.js";
 import { modelSettings, readModelSettings, writeModelSetting } from "./settings.js";
-import { pickKey } from "./steps.js";
 
 export type { ModelService } from "./service.js";
 
 /** Keys of what is remembered between windows. */
 const PICKED = "countersign.models.picked";
 const KNOWN = "countersign.models.known";
+
+/** What makes clients, and all of the protocols with it: no part of activation. */
+const providers = () => import("./providers.js");
 
 /** What is in use, once it is known. */
 interface InUse {
@@ -63,6 +64,7 @@ class Models implements ModelService {
     const id = choiceText(choice);
     // The same client goes on being used: it remembers what its server does not understand.
     if (this.made?.id === id) return this.made.client;
+    const { clientOf } = await providers();
     const client = await clientOf(choice, readModelSettings(), this.parts);
     if (generation === this.generation) this.made = { id, client };
     return client;
@@ -77,6 +79,7 @@ class Models implements ModelService {
   };
 
   readonly select = async (): Promise<void> => {
+    const { pickModel } = await import("./picker.js");
     const picked = await pickModel({
       ...this.parts,
       remember: (baseUrl, model, limits) => this.remember(baseUrl, model, limits),
@@ -86,6 +89,7 @@ class Models implements ModelService {
 
   readonly setKey = async (): Promise<void> => {
     const choice = this.known?.choice.kind;
+    const { pickKey } = await import("./steps.js");
     await pickKey(this.keys, choice === "openai" || choice === "anthropic" ? choice : undefined);
   };
 
@@ -143,6 +147,7 @@ class Models implements ModelService {
         }
       },
       ollamaModel: async () => {
+        const { bestModel, findOllama, smallContext } = await import("../../core/model/ollama.js");
         const ollama = await findOllama({ url: settings.ollamaUrl });
         const model = bestModel(ollama?.models ?? []);
         if (model === undefined) return undefined;
@@ -155,6 +160,8 @@ class Models implements ModelService {
     if (generation === this.generation) {
       this.known = found;
       this.changed.fire();
+      // The next request should not have to wait for what makes clients.
+      void providers();
     }
     return found;
   }

@@ -5,6 +5,7 @@ import { createClient, type ModelConfig } from "../../core/model/index.js";
 import { findOllama } from "../../core/model/ollama.js";
 import type { Choice } from "./choose.js";
 import { LanguageModelClient } from "./languageModel.js";
+import { originOf } from "./origin.js";
 import type { KeyProvider, Keys } from "./secrets.js";
 import type { ModelSettings } from "./settings.js";
 
@@ -22,14 +23,6 @@ export interface ProviderParts {
 /** Servers of which it is known that nothing goes without a key. */
 const WANTS_KEY =
   /(^|\.)(openai\.com|anthropic\.com|openrouter\.ai|azure\.com|mistral\.ai|groq\.com|deepseek\.com)$/;
-
-export function originOf(baseUrl: string): string | undefined {
-  try {
-    return new URL(baseUrl).origin;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The client of a choice, made anew. Rejects with `ChatError` that says what is missing. */
 export async function clientOf(

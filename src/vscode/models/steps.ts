@@ -3,8 +3,8 @@ import { type ChatClient, ChatError } from "../../core/model/chatClient.js";
 import { isLoopback } from "../../core/model/errors.js";
 import { type ListedModel, listModels } from "../../core/model/list.js";
 import { type ProbeResult, probe } from "../../core/model/probe.js";
+import { originOf } from "./origin.js";
 import type { Preset } from "./presets.js";
-import { originOf } from "./providers.js";
 import type { KeyProvider, Keys } from "./secrets.js";
 import { DEFAULT_URLS, readModelSettings } from "./settings.js";
 
