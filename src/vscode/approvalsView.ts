@@ -1,7 +1,8 @@
 import * as vscode from "vscode";
-import { type FromPanel, parseFromPanel, type ToPanel } from "../webview/protocol.js";
+import type { FromPanel, ToPanel } from "../webview/protocol.js";
 import { setPage } from "./page.js";
 import { projectCard } from "./project.js";
+import { received } from "./received.js";
 import type { Sessions } from "./sessions.js";
 import { panelTexts } from "./texts.js";
 
@@ -21,9 +22,9 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.#view = view;
-    view.webview.onDidReceiveMessage((raw: unknown) => {
-      const message = parseFromPanel(raw);
-      if (!message) return;
+    view.webview.onDidReceiveMessage(async (raw: unknown) => {
+      const message = await received(raw);
+      if (!message || this.#view !== view) return;
       if (message.type === "ready") this.#sendAnew();
       else void this.act(message);
     });

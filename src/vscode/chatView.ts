@@ -1,17 +1,13 @@
 import * as vscode from "vscode";
 import { DELTA_BATCH_MS } from "../core/limits.js";
-import {
-  type FromPanel,
-  type Part,
-  parseFromPanel,
-  SNAPSHOT_EVENTS,
-  type ToPanel,
-} from "../webview/protocol.js";
+import type { FromPanel, Part, ToPanel } from "../webview/protocol.js";
+import { SNAPSHOT_EVENTS } from "../webview/sizes.js";
 import type { Drafts } from "./drafts.js";
 import { views } from "./ids.js";
 import type { ModelService } from "./models/service.js";
 import { setPage } from "./page.js";
 import { project, projectWhole } from "./project.js";
+import { expectMessages, received } from "./received.js";
 import type { Sessions } from "./sessions.js";
 import { statusOf } from "./status.js";
 import { panelTexts } from "./texts.js";
@@ -66,7 +62,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.#view = view;
     this.#ready = false;
     this.#focused = false;
-    view.webview.onDidReceiveMessage((raw: unknown) => this.#receive(raw));
+    view.webview.onDidReceiveMessage((raw: unknown) => void this.#receive(view, raw));
     view.onDidChangeVisibility(() => {
       if (!view.visible) this.#focused = false;
     });
@@ -74,6 +70,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       if (this.#view === view) this.#view = undefined;
     });
     setPage(view.webview, this.extension);
+    expectMessages();
   }
 
   /** Brings the view up and the reader's eye to `target`. For what the user asked for alone. */
@@ -97,9 +94,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #receive(raw: unknown): void {
-    const message = parseFromPanel(raw);
-    if (!message) return;
+  async #receive(view: vscode.WebviewView, raw: unknown): Promise<void> {
+    const message = await received(raw);
+    // A page that is gone by then has nothing more to say.
+    if (!message || this.#view !== view) return;
     switch (message.type) {
       case "ready":
         this.#ready = true;

@@ -1,6 +1,7 @@
 import { visible } from "../core/gate/visible.js";
 import type { EventOf, SessionEvent } from "../core/session/events.js";
-import { VIEW_CHARS, type ViewEvent } from "../webview/protocol.js";
+import type { ViewEvent } from "../webview/protocol.js";
+import { VIEW_CHARS } from "../webview/sizes.js";
 
 /** Characters of one text that a panel gets when it asks for the whole. */
 const WHOLE_CHARS = 1_000_000;

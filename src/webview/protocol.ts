@@ -191,8 +191,3 @@ export function parseFromPanel(message: unknown): FromPanel | undefined {
 export function parseToPanel(message: unknown): ToPanel | undefined {
   return toPanel.safeParse(message).data;
 }
-
-/** Events a snapshot carries at most; a panel asks for earlier ones page by page. */
-export const SNAPSHOT_EVENTS = 1_000;
-/** Characters of one text that go to a panel unasked. */
-export const VIEW_CHARS = 8_000;

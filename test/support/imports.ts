@@ -61,8 +61,8 @@ const CORE_TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 const VOCABULARY = ["core/session/events.ts", "core/model/chatClient.ts"];
 
-/** The messages both ways, and the words that a host translates. */
-const SHARED_WITH_HOSTS = ["webview/protocol.ts", "webview/texts.ts"];
+/** The messages both ways, their sizes, and the words that a host translates. */
+const SHARED_WITH_HOSTS = ["webview/protocol.ts", "webview/sizes.ts", "webview/texts.ts"];
 
 /** Packages, and who alone may import them: folders end with `/`. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {

@@ -255,8 +255,10 @@ async function readSessions(storage: string): Promise<readonly SessionOnDisk[]> 
   return sessions.sort((a, b) => startOf(a).localeCompare(startOf(b)));
 }
 
-// For all suites: importing this file is enough.
-afterEach(async function () {
+// For all suites: importing this file is enough. A benchmark has no mocha.
+if (typeof afterEach === "function") afterEach(keepOfFailed);
+
+async function keepOfFailed(this: Mocha.Context): Promise<void> {
   if (this.currentTest?.state !== "failed") return;
   for (const { page, data, console: lines, log } of live) {
     const place = await keepFailure(this.currentTest.fullTitle(), {
@@ -269,4 +271,4 @@ afterEach(async function () {
     });
     console.log(`      what there is to see of it: ${place}`);
   }
-});
+}
