@@ -1,5 +1,4 @@
 import * as vscode from "vscode";
-import { tellVerdict } from "../core/session/verify.js";
 import type { Sessions } from "./sessions.js";
 
 /** Compares the log of the session shown with its own hashes, and says in plain words what came out. */
@@ -10,6 +9,7 @@ export async function verifyLog(sessions: Sessions): Promise<void> {
     { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Reading the log…") },
     () => sessions.core.verifyLog(live.id),
   );
+  const { tellVerdict } = await import("../core/session/verify.js");
   const detail = tellVerdict(verdict);
   const copy = vscode.l10n.t("Copy");
   const sound = verdict.faults.length === 0;
