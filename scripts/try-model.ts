@@ -50,8 +50,10 @@ async function read(prompt: string): Promise<string> {
 function configOf(url: string, name: string): ModelConfig {
   if (url === "demo") return { provider: "demo" };
   const provider = values.anthropic ? "anthropic" : "openai";
-  const key = process.env[values.anthropic ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY"];
-  return { provider, baseUrl: url, model: name, ...(key ? { key } : {}) };
+  const variable = values.anthropic ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
+  const key = process.env[variable];
+  const advice = { setKey: `in ${variable}`, pickModel: "on the command line" };
+  return { provider, baseUrl: url, model: name, advice, ...(key ? { key } : {}) };
 }
 
 async function answerCard(session: LiveSession, card: string): Promise<void> {

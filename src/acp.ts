@@ -4,8 +4,9 @@ import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { version } from "../package.json";
 import { Agent } from "./acp/agent.js";
 import { readAllows } from "./acp/allows.js";
-import { readEnvironment } from "./acp/environment.js";
+import { adviceOf, readEnvironment } from "./acp/environment.js";
 import { Models } from "./acp/models.js";
+import { orOllama } from "./acp/ollama.js";
 import { ripgrepFor } from "./acp/ripgrep.js";
 import { SettingsFile } from "./acp/settings.js";
 import { lingering, openStdin, takeStdout } from "./acp/stdio.js";
@@ -17,9 +18,11 @@ async function main(): Promise<number> {
   const report = (message: string): void => {
     process.stderr.write(`countersign: ${message}\n`);
   };
-  const environment = readEnvironment(process.env);
+  const environment = await orOllama(readEnvironment(process.env), process.env, report);
   const settings = new SettingsFile(environment.home, report);
-  const models = new Models(environment, createClient);
+  const models = new Models(environment, (setup) =>
+    createClient({ ...setup, advice: adviceOf(setup) }),
+  );
   const core = createCore({
     home: environment.home,
     userHome: homedir(),

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Advice } from "../core/model/errors.js";
 import type { ModelConfig } from "../core/model/index.js";
 
 /** What the process was started with, read once. */
@@ -86,6 +87,21 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 /** The name of a model as a session's config option and `COUNTERSIGN_MODEL` know it. */
 export function modelId(setup: ModelConfig): string {
   return setup.provider === "demo" ? "demo" : `${setup.provider}:${setup.model}`;
+}
+
+/** What this host's user does about an error: keys and names come from the environment. */
+export function adviceOf({ provider }: ModelConfig): Advice {
+  if (provider === "demo") {
+    return {
+      setKey: "where the agent is started",
+      pickModel: "by OPENAI_MODEL or ANTHROPIC_MODEL where the agent is started",
+    };
+  }
+  const prefix = provider.toUpperCase();
+  return {
+    setKey: `in ${prefix}_API_KEY where the agent is started`,
+    pickModel: `in ${prefix}_MODEL where the agent is started`,
+  };
 }
 
 function fileOf(path: string | undefined): string | undefined {

@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { ChatError } from "./chatClient.js";
-import { type ErrorContext, shownUrl } from "./errors.js";
+import { advised, type ErrorContext, shownUrl } from "./errors.js";
+
+/** `Advice` of the host, for errors. */
+const advice = z.object({ setKey: z.string(), pickModel: z.string() }).optional();
 
 /** The version of Anthropic's protocol that is spoken. */
 export const ANTHROPIC_VERSION = "2023-06-01";
@@ -16,6 +19,7 @@ const common = {
   contextTokens: z.number().int().positive().optional(),
   /** Silence in milliseconds after which a stream counts as broken; `MODEL_IDLE_MS` by default. */
   idleMs: z.number().positive().optional(),
+  advice,
 };
 
 /** What a client is made from. The key is for the origin of `baseUrl` and never leaves for another. */
@@ -26,6 +30,7 @@ export const modelConfigSchema = z.discriminatedUnion("provider", [
     provider: z.literal("demo"),
     /** Milliseconds between the pieces of the demo's words. */
     pace: z.number().nonnegative().optional(),
+    advice,
   }),
 ]);
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
@@ -61,14 +66,20 @@ export function serverOf(config: ServerConfig): Server {
   if (url.username !== "" || url.password !== "") {
     throw new ChatError(
       "request",
-      "The base URL holds a name or password. Take them out of it and use “Set API Key…” or a header.",
+      advised(
+        "The base URL holds a name or password. Take them out of it, and use a header or set a key",
+        config.advice?.setKey,
+      ),
     );
   }
   checkHeaders(config.headers ?? {});
   if (config.key !== undefined && !/^[\x21-\x7e]+$/.test(config.key.trim())) {
     throw new ChatError(
       "key",
-      "The key holds characters that no key has (white space, line breaks). Set it again with “Set API Key…”.",
+      advised(
+        "The key holds characters that no key has (white space, line breaks). Set it again",
+        config.advice?.setKey,
+      ),
     );
   }
   const query = Object.fromEntries(url.searchParams);
@@ -87,6 +98,7 @@ export function serverOf(config: ServerConfig): Server {
       server: shownUrl(url.href),
       model: config.model,
       secrets: [...new Set([...secrets, ...bearer])].filter((secret) => secret.length >= 6),
+      advice: config.advice,
     },
   };
 }

@@ -27,6 +27,7 @@ export class DemoClient implements ChatClient {
     const step = demoStep(demoSaid(request.messages), {
       tools: new Set(request.tools.map(({ name }) => name)),
       platform: process.platform,
+      pickModel: this.config.advice?.pickModel,
     });
     const pace = this.config.pace ?? PACE_MS;
     for (const word of step.text.match(/\s*\S+/g) ?? []) {

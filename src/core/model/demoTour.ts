@@ -1,4 +1,5 @@
 import type { Message } from "./chatClient.js";
+import { advised } from "./errors.js";
 
 /** One call that the demo made in this turn, and what came of it. */
 export interface DemoCall {
@@ -17,6 +18,8 @@ export interface DemoPlace {
   /** Names of the tools there are: an untrusted workspace has no `run`. */
   readonly tools: ReadonlySet<string>;
   readonly platform: NodeJS.Platform;
+  /** How the host lets a user pick a model: `Advice`. */
+  readonly pickModel?: string | undefined;
 }
 
 const OUTSIDE = "Read a file outside the folder";
@@ -110,7 +113,7 @@ export function demoStep(said: readonly DemoCall[], place: DemoPlace): DemoStep 
       { path: hosts(place), line: 1 },
     );
   }
-  const end = ending(said);
+  const end = ending(said, place);
   if (made("finish") === undefined && has("finish"))
     return step("That was the tour.", "finish", { result: end });
   // A Stop hook has kept the turn open; a script cannot mend what it found.
@@ -151,13 +154,13 @@ function remark({ tool, ok, text, args }: DemoCall): string {
   }
 }
 
-function ending(said: readonly DemoCall[]): string {
+function ending(said: readonly DemoCall[], { pickModel }: DemoPlace): string {
   const written = said.find(({ tool, ok }) => tool === "write_file" && ok);
   const left =
     written === undefined
       ? "Nothing was changed in your folder."
       : `\`${String(written.args.path)}\` is left in your folder; delete it when you like.`;
-  return `The demo is over. ${left} To work with a real model, use “Select Model…”.`;
+  return `The demo is over. ${left} ${advised("To work with a real model, pick one", pickModel)}`;
 }
 
 function proposal(file: string | undefined, word: string | undefined): string {

@@ -1,12 +1,26 @@
 import { RETRY_AFTER_LONGEST_MS } from "../limits.js";
 import { ChatError, type ChatErrorKind } from "./chatClient.js";
 
+/** How the host lets a user mend things, as the ends of an error's sentences. */
+export interface Advice {
+  /** After "Set the right one": "with “Set API Key…”", "in OPENAI_API_KEY". */
+  readonly setKey: string;
+  /** After "pick another": "with “Select Model…”", "in OPENAI_MODEL". */
+  readonly pickModel: string;
+}
+
 /** What an error speaks of; `secrets` never appear in its text. */
 export interface ErrorContext {
   /** Origin and path of the server, without query or credentials. */
   readonly server: string;
   readonly model: string;
   readonly secrets: readonly string[];
+  readonly advice?: Advice | undefined;
+}
+
+/** A sentence with the host's advice at its end, where there is any. */
+export function advised(sentence: string, advice: string | undefined): string {
+  return advice === undefined ? `${sentence}.` : `${sentence} ${advice}.`;
 }
 
 /** What a server says about what went wrong, wherever in its answer it says it. */
@@ -154,7 +168,7 @@ function kindOf(fault: ServerFault): { kind: ChatErrorKind; retry: boolean } {
  */
 export function chatError(fault: ServerFault, context: ErrorContext, delivered = false): ChatError {
   const { kind, retry } = kindOf(fault);
-  const { server, model } = context;
+  const { server, model, advice } = context;
   const said = scrub(fault.message ?? "", context.secrets).slice(0, DETAIL_CHARS);
   const status = fault.status === undefined ? "" : `status ${fault.status}`;
   const detail = [status, fault.page === true ? "a web page instead of an answer" : said]
@@ -171,14 +185,14 @@ export function chatError(fault: ServerFault, context: ErrorContext, delivered =
     switch (kind) {
       case "key":
         return fault.status === 403
-          ? `${server} refused the request${because}. The key may not use the model “${model}”; check the key's rights, or set another with “Set API Key…”.`
-          : `${server} did not accept the key${because}. Set the right one with “Set API Key…”.`;
+          ? `${server} refused the request${because}. ${advised(`The key may not use the model “${model}”; check the key's rights, or set another`, advice?.setKey)}`
+          : `${server} did not accept the key${because}. ${advised("Set the right one", advice?.setKey)}`;
       case "quota":
-        return `The account at ${server} has no quota left${because}. Check its plan and billing, or pick another model with “Select Model…”.`;
+        return `The account at ${server} has no quota left${because}. ${advised("Check its plan and billing, or pick another model", advice?.pickModel)}`;
       case "model":
         return NO_TOOLS.test(words)
-          ? `The model “${model}” at ${server} cannot use tools${because}. Pick one that can with “Select Model…”.`
-          : `${server} has no model “${model}”${because}. Check the model's name and the base URL, or pick another with “Select Model…”.`;
+          ? `The model “${model}” at ${server} cannot use tools${because}. ${advised("Pick one that can", advice?.pickModel)}`
+          : `${server} has no model “${model}”${because}. ${advised("Check the model's name and the base URL, or pick another", advice?.pickModel)}`;
       case "context":
         return `The conversation is longer than the model “${model}” at ${server} can take${because}. Start a new session, or pick a model with a larger context.`;
       case "overloaded":

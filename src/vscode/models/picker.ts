@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { isLoopback } from "../../core/model/errors.js";
 import { createClient } from "../../core/model/index.js";
 import { findOllama, type OllamaModel, smallContext } from "../../core/model/ollama.js";
+import { ADVICE } from "./advice.js";
 import type { Choice } from "./choose.js";
 import { PRESETS, type Preset } from "./presets.js";
 import type { KnownLimits, ProviderParts } from "./providers.js";
@@ -194,7 +195,7 @@ async function setUpServer(preset: Preset, parts: PickerParts): Promise<Choice |
     }
     const { id: model, ...limits } = listed;
     const tested = await testModel(() =>
-      createClient({ ...draft, model, idleMs: settings.idleMs }),
+      createClient({ ...draft, model, idleMs: settings.idleMs, advice: ADVICE }),
     );
     if (tested === "cancel") return undefined;
     if (tested === "use") {

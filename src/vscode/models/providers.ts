@@ -3,6 +3,7 @@ import { type ChatClient, ChatError } from "../../core/model/chatClient.js";
 import { isLoopback } from "../../core/model/errors.js";
 import { createClient, type ModelConfig } from "../../core/model/index.js";
 import { findOllama } from "../../core/model/ollama.js";
+import { ADVICE } from "./advice.js";
 import type { Choice } from "./choose.js";
 import { LanguageModelClient } from "./languageModel.js";
 import { originOf } from "./origin.js";
@@ -32,7 +33,7 @@ export async function clientOf(
 ): Promise<ChatClient> {
   switch (choice.kind) {
     case "demo":
-      return createClient({ provider: "demo" });
+      return createClient({ provider: "demo", advice: ADVICE });
     case "vscode":
       return new LanguageModelClient(await languageModel(choice.id), settings.idleMs);
     case "ollama":
@@ -74,6 +75,7 @@ export async function serverConfig(
     baseUrl,
     model,
     idleMs: settings.idleMs,
+    advice: ADVICE,
     headers,
     ...(key === undefined ? {} : { key }),
     ...(contextTokens === undefined ? {} : { contextTokens }),
@@ -101,6 +103,7 @@ async function ollamaConfig(model: string, settings: ModelSettings): Promise<Mod
     baseUrl: ollama.baseUrl,
     model,
     idleMs: settings.idleMs,
+    advice: ADVICE,
     contextTokens: settings.contextTokens ?? found.contextTokens,
     ...(settings.maxTokens === undefined ? {} : { maxTokens: settings.maxTokens }),
   };

@@ -3,6 +3,7 @@ import { type ChatClient, ChatError } from "../../core/model/chatClient.js";
 import { isLoopback } from "../../core/model/errors.js";
 import { type ListedModel, listModels } from "../../core/model/list.js";
 import { type ProbeResult, probe } from "../../core/model/probe.js";
+import { ADVICE } from "./advice.js";
 import { originOf } from "./origin.js";
 import type { Preset } from "./presets.js";
 import type { KeyProvider, Keys } from "./secrets.js";
@@ -146,7 +147,7 @@ export async function pickServerModel(
     async (_, token) => {
       token.onCancellationRequested(() => abort.abort());
       try {
-        return await listModels(draft, abort.signal);
+        return await listModels({ ...draft, advice: ADVICE }, abort.signal);
       } catch (error) {
         return error instanceof ChatError ? error : [];
       }

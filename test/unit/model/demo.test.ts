@@ -54,7 +54,8 @@ async function tour(
     ripgrep: () => findRipgrep({ setting: undefined, packaged: import.meta.dirname }),
     env: process.env,
     settings: () => ({ stopHooks: [], trusted: true }),
-    client: async () => new DemoClient({ pace: 0 }),
+    client: async () =>
+      new DemoClient({ pace: 0, advice: { setKey: "", pickModel: "with “Select Model…”" } }),
     unsaved: () => new Set(),
     report: () => {},
   });

@@ -281,7 +281,8 @@ async function play(name: string): Promise<Awaited<ReturnType<typeof ask>> & { o
   try {
     const provider = name.startsWith("openai/") ? "openai" : "anthropic";
     const baseUrl = provider === "openai" ? player.url : player.origin;
-    const client = createClient({ provider, baseUrl, model: "recorded", key: KEY });
+    const advice = { setKey: "with “Set API Key…”", pickModel: "with “Select Model…”" };
+    const client = createClient({ provider, baseUrl, model: "recorded", key: KEY, advice });
     return { ...(await ask(client)), origin: player.origin };
   } finally {
     await player.close();
