@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { createInterface } from "node:readline";
 import type { Frame } from "playwright-core";
 import { must, root } from "../../../scripts/process.js";
@@ -25,8 +25,10 @@ describe("the package, in a VS Code that has never seen it", () => {
     this.timeout(240_000);
     temporary = await mkdtemp(join(tmpdir(), "countersign-vsix-"));
     vsix = join(temporary, "countersign.vsix");
-    await mkdir(join(root, "dist/acp"), { recursive: true });
-    await writeFile(join(root, "dist/acp/chunk-OFBEFORE.js"), "// of an earlier build\n");
+    for (const piece of ["acp/chunk-OFBEFORE.js", "extension/chunk-OFBEFORE.cjs"]) {
+      await mkdir(dirname(join(root, "dist", piece)), { recursive: true });
+      await writeFile(join(root, "dist", piece), "// of an earlier build\n");
+    }
     const script = ["--import", "tsx", join(root, "scripts/package.ts"), "--out", vsix];
     await must("npm run package", process.execPath, script, { cwd: root });
     model = await startScriptedModel([]);
@@ -54,15 +56,20 @@ describe("the package, in a VS Code that has never seen it", () => {
       .map((entry) => relative(installed, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
       // VS Code's own note of where it came from.
       .filter((name) => name !== ".vsixmanifest");
-    const pieces = (await readdir(join(root, "dist/acp"))).filter((name) => name.endsWith(".js"));
-    assert.ok(pieces.length > 0 && !pieces.includes("chunk-OFBEFORE.js"));
+    const built = await Promise.all(
+      ["acp", "extension"].map(async (part) =>
+        (await readdir(join(root, "dist", part))).map((name) => `dist/${part}/${name}`),
+      ),
+    );
+    const pieces = built.flat().filter((name) => /\.c?js$/.test(name));
+    assert.ok(pieces.length > 2 && !pieces.some((name) => name.includes("OFBEFORE")));
     assert.deepEqual(
       files.sort(),
       [
         ...["LICENSE.txt", "changelog.md", "package.json", "readme.md", "docs/acp.md"],
         ...["dist/extension.cjs", "dist/webview.js", "dist/webview.css", "dist/acp.js"],
         ...["dist/codicon.css", "dist/codicon.ttf", "dist/THIRD-PARTY-NOTICES.txt"],
-        ...pieces.map((name) => `dist/acp/${name}`),
+        ...pieces,
         ...["media/countersign.svg", "media/icon.png"],
         ...["ask", "model", "tour"].map((name) => `media/walkthrough/${name}.md`),
       ].sort(),
