@@ -115,7 +115,13 @@ export async function takeLock(
       machine: hostname(),
       since: new Date().toISOString(),
     };
-    await writeWhole(path, `${path}.tmp`, `${JSON.stringify(holder)}\n`, { flush: false });
+    try {
+      await writeWhole(path, `${path}.tmp`, `${JSON.stringify(holder)}\n`, { flush: false });
+    } catch (error) {
+      // The holder that tidied up took the half-made lock for one of a dead process.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || attempt === ATTEMPTS) throw error;
+      continue;
+    }
     const other = await otherHolder(directory, name, ask).catch(async (error: unknown) => {
       await rm(path, { force: true });
       throw error;

@@ -32,7 +32,7 @@ const fileSchema = z.object({
   head: z.object({ seq: z.number(), hash: z.string() }).optional().catch(undefined),
 });
 
-const TEMPORARY = /^meta\.json\.[0-9a-f]{16}\.tmp$/;
+const TEMPORARY = /^(?:meta\.json|lock)\.[0-9a-f]{16}\.tmp$/;
 
 function allowLine(allow: Allow): string {
   if ("write" in allow) return `{"write": ${JSON.stringify(allow.write)}}`;
@@ -94,7 +94,10 @@ export async function writeMeta(directory: string, meta: Meta): Promise<void> {
   await flushDirectory(dirname(path));
 }
 
-/** Takes away what a program that was killed while it wrote has left. */
+/**
+ * Takes away what programs that were killed while they wrote have left. For the holder of the lock
+ * alone; one that only now asks for the lock makes its file again where it loses it by this.
+ */
 export async function removeTemporaries(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (TEMPORARY.test(name)) await rm(join(directory, name), { force: true });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { unlinkSync, watch } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,30 @@ describe("the lock of a session", () => {
   };
   const locks = async (): Promise<string[]> =>
     (await readdir(place.directory)).filter((name) => name.startsWith("lock."));
+
+  it("is made again where the holder before took its half for one of a dead process", async () => {
+    const { directory } = place;
+    let taken = 0;
+    const sweeper = watch(directory, (_, name) => {
+      if (name?.endsWith(".tmp") !== true || taken >= 3) return;
+      try {
+        unlinkSync(join(directory, name));
+        taken++;
+      } catch {
+        // It has its own name already.
+      }
+    });
+    try {
+      for (let round = 0; round < 200 && taken < 3; round++) {
+        const outcome = await takeLock(directory, who, ask);
+        assert.ok(outcome.kind === "locked");
+        await outcome.lock.release();
+      }
+    } finally {
+      sweeper.close();
+    }
+    assert.equal(taken, 3);
+  });
 
   it("is one file that is gone when it is let go", async () => {
     const outcome = await takeLock(place.directory, who, ask);

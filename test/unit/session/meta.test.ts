@@ -127,6 +127,7 @@ describe("meta.json", () => {
   it("loses what a program that was killed while writing left beside it", async () => {
     await makeSession(place);
     await writeFile(join(place.directory, "meta.json.0123456789abcdef.tmp"), "half");
+    await writeFile(join(place.directory, "lock.0123456789abcdef.tmp"), "half");
     await writeFile(join(place.directory, "meta.json.notes.tmp"), "the user's");
     const record = await SessionRecord.open(place.directory, opener);
     await record.close();
