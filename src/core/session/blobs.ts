@@ -26,6 +26,11 @@ export class Blobs {
     this.directory = join(session, "blobs");
   }
 
+  /** Takes away what a host that was killed while it kept something has left. */
+  async tidy(): Promise<void> {
+    await rm(this.#temporary, { force: true });
+  }
+
   /**
    * Keeps `bytes`; they are whole and flushed to disk when this resolves with their digest.
    * Rejects with `LogError` where they cannot be; then what they were to undo must not be done.
@@ -59,6 +64,10 @@ export class Blobs {
     }
   }
 
+  get #temporary(): string {
+    return join(this.directory, "keeping.tmp");
+  }
+
   async #keep(bytes: Uint8Array): Promise<string> {
     const digest = digestOf(bytes);
     if ((await this.read(digest)) !== undefined) return digest;
@@ -66,9 +75,8 @@ export class Blobs {
     try {
       await this.#makeDirectory();
       // One host at a time has the session, so what is left under this name is of one that died.
-      const temporary = join(this.directory, "keeping.tmp");
-      await rm(temporary, { force: true });
-      await writeWhole(path, temporary, bytes, { flush: true });
+      await this.tidy();
+      await writeWhole(path, this.#temporary, bytes, { flush: true });
       await flushDirectory(this.directory);
       return digest;
     } catch (error) {

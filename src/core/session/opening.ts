@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { Blobs } from "./blobs.js";
 import { type Allow, SCHEMA, type SessionEvent } from "./events.js";
 import type { ReadLog } from "./lines.js";
 import { describeHolder, type Lock, takeLock } from "./lock.js";
@@ -128,6 +129,7 @@ export async function openSession(directory: string, opener: Opener): Promise<Op
     else {
       ({ read, log } = await SessionLog.open(path, known?.head));
       await removeTemporaries(directory).catch(() => {});
+      await new Blobs(directory).tidy().catch(() => {});
     }
     readOnly ??= read.foreign;
     const facts = await gatherFacts(read.events);

@@ -129,9 +129,13 @@ describe("meta.json", () => {
     await writeFile(join(place.directory, "meta.json.0123456789abcdef.tmp"), "half");
     await writeFile(join(place.directory, "lock.0123456789abcdef.tmp"), "half");
     await writeFile(join(place.directory, "meta.json.notes.tmp"), "the user's");
+    await mkdir(join(place.directory, "blobs"));
+    await writeFile(join(place.directory, "blobs", "keeping.tmp"), "half");
     const record = await SessionRecord.open(place.directory, opener);
     await record.close();
+    assert.deepEqual(await readdir(join(place.directory, "blobs")), []);
     assert.deepEqual((await readdir(place.directory)).sort(), [
+      "blobs",
       "log.jsonl",
       "meta.json",
       "meta.json.notes.tmp",
