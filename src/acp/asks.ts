@@ -12,6 +12,7 @@ import {
   cardChanged,
   cardOutcome,
   cardRequest,
+  cardShared,
   questionOutcome,
   questionRequest,
 } from "./permission.js";
@@ -119,6 +120,17 @@ export class Asks {
       sessionUpdate: "tool_call_update",
       toolCallId: card.call,
       content: cardChanged(card, delta.changed ?? true),
+    });
+  }
+
+  /** Says on an open card that other sessions have one for the same file, or do not any more. */
+  others(delta: Extract<Delta, { type: "card_others" }>): void {
+    const card = this.live.openCards.find((one) => one.card === delta.card);
+    if (card === undefined || !this.#asked.has(delta.card)) return;
+    this.host.outbox.push({
+      sessionUpdate: "tool_call_update",
+      toolCallId: card.call,
+      content: cardShared(card, delta.others),
     });
   }
 

@@ -4,7 +4,7 @@ import type {
   ToolCallContent,
 } from "@agentclientprotocol/sdk";
 import * as z from "zod";
-import type { Answer } from "../core/session/events.js";
+import type { Answer, OtherCard } from "../core/session/events.js";
 import type { OpenCard, OpenQuestion } from "../core/turn/live.js";
 import { cardFace } from "./calls.js";
 import { commandLine, fenced, hidesSomething, oneLine, plain } from "./show.js";
@@ -94,6 +94,15 @@ export function cardChanged(card: OpenCard, changed: boolean): ToolCallContent[]
 /** What an edit says of the text in the place of the proposal. */
 function sizeOf({ diff, added, removed, bytesAfter }: NonNullable<OpenCard["edit"]>["event"]) {
   return { diff, added, removed, bytesAfter };
+}
+
+/** The card's content again, with the other sessions of this agent that propose a change of its file. */
+export function cardShared(card: OpenCard, others: readonly OtherCard[]): ToolCallContent[] {
+  const titles = others.map(({ title }) => `"${oneLine(title, 100)}"`).join(", ");
+  const note = block(
+    `Another session has a card for this file too: ${titles}. Whichever lands first, the other is made anew.`,
+  );
+  return others.length > 0 ? [note, ...cardContent(card)] : cardContent(card);
 }
 
 function cardContent(card: OpenCard): ToolCallContent[] {

@@ -237,6 +237,7 @@ export class AcpSession {
     if (delta.type === "output") this.#outputSoon(delta.call);
     else if (delta.type === "state") this.#turns.state();
     else if (delta.type === "card_changed") this.#asks.changed(delta);
+    else if (delta.type === "card_others") this.#asks.others(delta);
   }
 
   async #tellTitle(): Promise<void> {

@@ -110,6 +110,7 @@ export class Updates {
         ];
       }
       case "card_changed":
+      case "card_others":
       case "state":
         return [];
       default:

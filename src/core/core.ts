@@ -6,6 +6,7 @@ import { findTool, parseArgs, toolSpecs } from "./tools/index.js";
 import type { Core, CoreOptions, LiveSession, LogVerdict } from "./turn/live.js";
 import { PromptSource } from "./turn/promptSource.js";
 import { Runner } from "./turn/runner.js";
+import { Sharing } from "./turn/sharing.js";
 import { cleanEnvironment } from "./workspace/environment.js";
 import { spawnBounded } from "./workspace/spawn.js";
 import type { Workspace } from "./workspace/types.js";
@@ -26,6 +27,7 @@ class Sessions implements Core {
   readonly #env: NodeJS.ProcessEnv;
   readonly #store: SessionStore;
   readonly #specs = toolSpecs();
+  readonly #sharing = new Sharing();
   /** Sessions that are open, or on their way. */
   readonly #open = new Map<string, Promise<Runner>>();
 
@@ -139,6 +141,7 @@ class Sessions implements Core {
       workspace,
       prompt: workspace && new PromptSource({ workspace, userHome, started, trusted, report }),
       readOnly,
+      sharing: this.#sharing,
       toolSet,
       toolSpecs: this.#specs,
       settings,

@@ -63,6 +63,7 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
         event: projectCard(card.event),
         changed: opened.tracker.marks.get(card.card)?.changed === true,
         unsaved: opened.tracker.marks.get(card.card)?.unsaved === true,
+        others: [...(card.others ?? [])],
       })),
     };
     const text = JSON.stringify(message);

@@ -125,7 +125,8 @@ export class Sessions implements vscode.Disposable {
   #told(opened: Opened, delta: Delta): void {
     opened.tracker.delta(delta);
     this.#delta.fire({ opened, delta });
-    if (delta.type === "state" || delta.type === "card_changed") this.#changed.fire();
+    const shows = ["state", "card_changed", "card_others"].includes(delta.type);
+    if (shows) this.#changed.fire();
   }
 
   async #adopt(live: LiveSession): Promise<Opened> {

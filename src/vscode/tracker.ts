@@ -1,4 +1,4 @@
-import type { Delta, SessionEvent } from "../core/session/events.js";
+import type { Delta, OtherCard, SessionEvent } from "../core/session/events.js";
 import type { LiveSession } from "../core/turn/live.js";
 import type { Tokens } from "../webview/protocol.js";
 
@@ -16,6 +16,9 @@ export class Tracker {
   /** Open cards whose file has changed on disk, or is held with unsaved changes. */
   readonly marks = new Map<string, { readonly changed: boolean; readonly unsaved: boolean }>();
 
+  /** Open cards for whose file other sessions have one too. */
+  readonly others = new Map<string, readonly OtherCard[]>();
+
   #text = "";
   #reasoning = "";
   #retry: Delta | undefined;
@@ -24,6 +27,7 @@ export class Tracker {
 
   constructor(session: LiveSession) {
     for (const event of session.events) this.event(event);
+    for (const { card, others } of session.openCards) if (others) this.others.set(card, others);
   }
 
   event(event: SessionEvent): void {
@@ -49,6 +53,7 @@ export class Tracker {
       case "card_spent":
       case "card_withdrawn":
         this.marks.delete(event.card);
+        this.others.delete(event.card);
         return;
       case "turn_ended":
         this.since = null;
@@ -88,6 +93,9 @@ export class Tracker {
       case "card_changed":
         this.marks.set(delta.card, { changed: delta.changed !== false, unsaved: delta.unsaved });
         return;
+      case "card_others":
+        this.others.set(delta.card, delta.others);
+        return;
       case "state":
         return;
       default:
@@ -102,6 +110,7 @@ export class Tracker {
     for (const [call, text] of this.#output)
       deltas.push({ type: "output", call, stream: "stdout", text });
     for (const [card, mark] of this.marks) deltas.push({ type: "card_changed", card, ...mark });
+    for (const [card, others] of this.others) deltas.push({ type: "card_others", card, others });
     if (this.#reasoning !== "") deltas.push({ type: "reasoning", text: this.#reasoning });
     if (this.#text !== "") deltas.push({ type: "text", text: this.#text });
     if (this.#retry) deltas.push(this.#retry);

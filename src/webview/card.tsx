@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Answer, EventOf, Surface } from "../core/session/events.js";
+import type { Answer, EventOf, OtherCard, Surface } from "../core/session/events.js";
 import { Diff } from "./diff.js";
 import { clock, isPlainArgv, number } from "./format.js";
 import { post } from "./host.js";
@@ -29,6 +29,8 @@ export function OpenCard(props: {
   event: Raised;
   changed: boolean;
   unsaved: boolean;
+  /** Cards of other sessions for the same file. */
+  others: readonly OtherCard[];
   /** In Approvals: the session's title, and no field for a reason. */
   title?: string;
 }): VNode {
@@ -99,6 +101,18 @@ export function OpenCard(props: {
           </p>
         )
       )}
+      {props.others.map((other) => (
+        <p key={other.card} class="warning">
+          <Icon name="versions" /> {t("fileShared", other.title)}{" "}
+          <button
+            type="button"
+            class="secondary"
+            onClick={() => post({ type: "openDiff", session: other.session, card: other.card })}
+          >
+            {t("showOtherDiff")}
+          </button>
+        </p>
+      ))}
       <div class="buttons">
         <button type="button" class="primary" disabled={off} onClick={() => answer("allow_once")}>
           {t("approve")}

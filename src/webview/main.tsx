@@ -59,6 +59,7 @@ function Approvals(props: { cards: readonly Approval[] }): VNode {
           event={raised(card)}
           changed={card.changed}
           unsaved={card.unsaved}
+          others={card.others}
           title={card.title}
         />
       ))}

@@ -138,6 +138,8 @@ const approval = z.object({
   event: viewEvent,
   changed: z.boolean(),
   unsaved: z.boolean(),
+  /** Cards of other sessions for the same file. */
+  others: z.array(z.object({ session: z.string(), title: z.string(), card: z.string() })),
 });
 /** One open card of any open session. */
 export type Approval = z.infer<typeof approval>;

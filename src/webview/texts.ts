@@ -37,6 +37,8 @@ export const english = {
   charsHidden: "… {0} more characters",
   fileChanged: "The file has changed on disk. The next answer makes a new card.",
   fileUnsaved: "The editor holds unsaved changes of this file. Save them to get a new card.",
+  fileShared: "Another session proposes a change of this file too: {0}",
+  showOtherDiff: "Show other diff",
   answeredOnce: "Approved",
   answeredSession: "Approved for this session",
   answeredDeny: "Denied",

@@ -1,4 +1,4 @@
-import type { Delta, EventOf } from "../core/session/events.js";
+import type { Delta, EventOf, OtherCard } from "../core/session/events.js";
 import type { ViewEvent } from "./protocol.js";
 
 export interface CardItem {
@@ -10,6 +10,8 @@ export interface CardItem {
   /** The file is not what it was when the card went up. */
   changed: boolean;
   unsaved: boolean;
+  /** Cards of other sessions for the same file. */
+  others: readonly OtherCard[];
 }
 
 export interface CallItem {
@@ -78,6 +80,7 @@ export class Transcript {
   readonly #cardRows = new Map<string, Item>();
   /** Marks on cards that are on their way: a card is open before it is in the log. */
   readonly #early = new Map<string, { changed: boolean; unsaved: boolean }>();
+  readonly #earlyOthers = new Map<string, readonly OtherCard[]>();
   #live: Item | undefined;
 
   constructor(events: readonly ViewEvent[] = []) {
@@ -210,6 +213,16 @@ export class Transcript {
         this.#touch(card.event.call, () => {});
         return;
       }
+      case "card_others": {
+        const card = this.cards.get(delta.card);
+        if (!card) {
+          this.#earlyOthers.set(delta.card, delta.others);
+          return;
+        }
+        card.others = delta.others;
+        this.#touch(card.event.call, () => {});
+        return;
+      }
       case "state":
         if (delta.state !== "running") this.retry = undefined;
         return;
@@ -231,6 +244,7 @@ export class Transcript {
       if (now) {
         now.changed = card.changed;
         now.unsaved = card.unsaved;
+        now.others = card.others;
       }
     }
     this.retry = before.retry;
@@ -309,7 +323,8 @@ export class Transcript {
 
   #raised(event: ViewEvent & { type: "card_raised" }): void {
     const marks = this.#early.get(event.card) ?? { changed: false, unsaved: false };
-    const card: CardItem = { event, state: "open", ...marks };
+    const others = this.#earlyOthers.get(event.card) ?? [];
+    const card: CardItem = { event, state: "open", ...marks, others };
     const replaced = event.replaces === undefined ? undefined : this.cards.get(event.replaces);
     if (replaced?.state === "open") replaced.state = "withdrawn";
     this.cards.set(event.card, card);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { RUN_TIMEOUT_S } from "../limits.js";
-import type { EventBody, SessionEvent } from "../session/events.js";
+import type { EventBody, OtherCard, SessionEvent } from "../session/events.js";
 import type { LocatedPath, Workspace } from "../workspace/types.js";
 import { unifiedDiff } from "./diff.js";
 import type { CardEdit } from "./edit.js";
@@ -17,6 +17,8 @@ export interface OpenCard {
   readonly after: Uint8Array | null;
   /** What a person made of the proposal; then this is what an Approve writes. */
   readonly edit?: CardEdit;
+  /** Where other open sessions have a card for the same file: those cards, as of now. */
+  readonly others?: readonly OtherCard[];
 }
 
 /** What became of an answer: only `taken` changed anything. */

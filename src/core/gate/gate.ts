@@ -232,6 +232,20 @@ export class Gate {
   }
 
   /**
+   * Another session has written the file at `path` (real): a card here that was made from other
+   * bytes is made anew at once. Whoever answers meanwhile is told that the card is gone. One that
+   * a person has edited is only marked: their text would go with it.
+   */
+  async landed(path: string): Promise<void> {
+    for (const pending of [...this.#pending.values()]) {
+      const { prepared, request, card } = pending;
+      if (prepared.kind !== "write" || prepared.path.real !== path || !isOpen(pending)) continue;
+      if (await sameBytes(request.workspace, prepared)) continue;
+      await (pending.edit === undefined ? this.remake(card) : this.fileChanged([path]));
+    }
+  }
+
+  /**
    * Logs that the answer to `card` was about a file that is no longer there. An allow that came
    * with the answer is taken off `meta.json` first: it goes with it.
    */

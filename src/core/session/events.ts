@@ -211,6 +211,13 @@ export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 /** `waiting`: a card or a question is open. `interrupted`: the host stopped in mid-turn. */
 export type SessionState = "idle" | "running" | "waiting" | "interrupted";
 
+/** An open card of another session of this host, for the same file. */
+export interface OtherCard {
+  readonly session: string;
+  readonly title: string;
+  readonly card: string;
+}
+
 /** What happens between events, for whoever watches; never logged, and rebuilt from nothing. */
 export type Delta =
   | { type: "text"; text: string }
@@ -228,5 +235,7 @@ export type Delta =
       /** False where the disk is what the card was made from; absent counts as true. */
       changed?: boolean;
     }
+  /** Which other sessions have an open card for the same file now; empty: none any more. */
+  | { type: "card_others"; card: string; others: readonly OtherCard[] }
   /** Also sent when `LiveSession.trouble` changes. */
   | { type: "state"; state: SessionState };

@@ -32,6 +32,7 @@ import type {
 import { QuestionDesk } from "./questions.js";
 import { AskQueue } from "./queue.js";
 import { settle, waitsForSomeone } from "./recover.js";
+import type { Sharer, Sharing } from "./sharing.js";
 import { GO_ON } from "./transcript.js";
 import { Turns } from "./turns.js";
 import { UndoDesk } from "./undoDesk.js";
@@ -43,6 +44,7 @@ export interface RunnerParts extends Omit<WorkParts, "gate" | "questions" | "emi
   readonly trash: Trash | undefined;
   /** Hears of files that an undo changed. */
   readonly changed: (paths: readonly string[]) => void;
+  readonly sharing: Sharing;
   /** Called once, when the session is closed. */
   readonly closed: () => void;
 }
@@ -70,6 +72,9 @@ export class Runner implements LiveSession {
   readonly #turns: Turns;
   readonly #undos: UndoDesk;
   readonly #deltas: Listeners<Delta>;
+  /** What other sessions see of this one: its cards without what is said there of the others'. */
+  readonly #sharer: Sharer;
+  readonly #shared: { dispose(): void };
   /** Called when a card or question that an earlier host left is up again. */
   #tellUp: () => void = () => {};
   #lastState: SessionState;
@@ -106,6 +111,16 @@ export class Runner implements LiveSession {
       stateChanged: () => this.#tellState(),
     });
     this.#lastState = this.state;
+    this.#sharer = {
+      id: this.id,
+      title: () => this.title,
+      openCards: () => this.#gate.openCards,
+      onEvent: (listener) => this.onEvent(listener),
+    };
+    this.#shared = parts.sharing.join(this.#sharer, {
+      emit,
+      landed: (path) => this.#landed(path),
+    });
     parts.record.onEvent(() => this.#tellState());
     parts.record.onTrouble(() => this.#tellState(true));
   }
@@ -165,7 +180,10 @@ export class Runner implements LiveSession {
   }
 
   get openCards(): readonly OpenCard[] {
-    return this.#gate.openCards;
+    return this.#gate.openCards.map((card) => {
+      const others = this.#parts.sharing.others(this.#sharer, card);
+      return others.length === 0 ? card : { ...card, others };
+    });
   }
 
   get openQuestion(): OpenQuestion | undefined {
@@ -281,6 +299,7 @@ export class Runner implements LiveSession {
     this.#closing ??= (async () => {
       await this.#turns.stop(new Abandoned());
       await this.#undos.over().catch(() => {});
+      this.#shared.dispose();
       await this.#record.close();
       this.#parts.closed();
     })();
@@ -296,6 +315,13 @@ export class Runner implements LiveSession {
   /** Looks again at the files of open cards. */
   filesChanged(paths: readonly string[]): void {
     this.#gate.fileChanged(paths).catch((error: Error) => this.#parts.report(`${error.stack}`));
+  }
+
+  #landed(path: string): void {
+    // A log that cannot be written tells of itself, by `trouble`.
+    this.#gate.landed(path).catch((error: Error) => {
+      if (!(error instanceof LogError)) this.#parts.report(`${error.stack}`);
+    });
   }
 
   #refusal(): string | undefined {

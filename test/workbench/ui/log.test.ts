@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { finish, type Panel, startPanel, write } from "./panel.js";
+import type { EventOf, EventType, SessionEvent } from "../../../src/core/session/events.js";
+import { until } from "../harness.js";
+import { finish, type Panel, run, startPanel, write } from "./panel.js";
 
 describe("the log of a session, in the window", () => {
   let panel: Panel;
@@ -50,4 +53,95 @@ describe("the log of a session, in the window", () => {
       await writeFile(file, whole);
     }
   });
+
+  it("says of a command that was cancelled what left it and is still running, and so to the model", async () => {
+    const time = `33000000.${process.pid}`;
+    const sleeping = () =>
+      execFileSync("ps", ["-eo", "pid=,args="], { encoding: "utf8" })
+        .split("\n")
+        .flatMap((line) => (line.endsWith(` sleep ${time}`) ? [Number.parseInt(line, 10)] : []));
+    await panel.newSession();
+    const script = `(setsid sleep ${time} >/dev/null 2>&1 &); sleep 60`;
+    await panel.ask("Start it", run("sh", "-c", script));
+    await (await panel.card("setsid"))
+      .getByRole("button", { name: "Approve", exact: true })
+      .click();
+    const [pid] = await until("the process that leaves", async () => {
+      const pids = sleeping();
+      return pids.length > 0 && pids;
+    });
+    try {
+      await panel.bench.command("Countersign: Cancel Turn");
+      const { result } = await panel.bench.event("call_ended", (event) =>
+        /cancelled/.test(event.result),
+      );
+      assert.match(result, /^SIGTERM was sent to:$/m);
+      assert.match(result, /^Still running \(it left the command's group, and was not ended\):$/m);
+      assert.ok(result.includes(`\n  ${pid} sleep ${time}\n`), result);
+      await panel.bench.event("turn_ended", ({ reason }) => reason === "cancelled");
+      await panel.ask("What is left?", finish("One process is left."));
+      await (await panel.chat()).getByText("One process is left.").waitFor();
+      assert.ok(String(panel.model.requests.at(-1)?.raw).includes(`${pid} sleep ${time}`));
+    } finally {
+      for (const one of sleeping()) process.kill(one);
+    }
+  });
+
+  it("shows two sessions that change one file each other's diff, and makes the second card anew when the first lands", async () => {
+    const { bench } = panel;
+    await panel.newSession();
+    await panel.ask("Make it three", write("a.txt", "three\n"));
+    await panel.card("a.txt");
+    await panel.newSession();
+    await panel.ask("Make it four", write("a.txt", "four\n"));
+    const second = await panel.card("a.txt");
+    await second
+      .getByText("Another session proposes a change of this file too: Make it three")
+      .waitFor();
+    const approvals = await bench.frame(".approvals");
+    const first = approvals
+      .getByRole("group", { name: /^Permission: / })
+      .filter({ hasText: "+three" });
+    await first
+      .getByText("Another session proposes a change of this file too: Make it four")
+      .waitFor();
+    await bench.screenshot("two-sessions");
+
+    await second.getByRole("button", { name: "Show other diff" }).click();
+    const right = bench.page.locator(".monaco-diff-editor .editor.modified .view-lines");
+    await right.filter({ hasText: "three" }).first().waitFor();
+
+    const cards = await allOf(panel, "card_raised", ({ relative }) => relative === "a.txt");
+    const old = cards.at(-1);
+    panel.model.push(finish("It is three."));
+    await first.getByRole("button", { name: "Approve", exact: true }).click();
+    const anew = await bench.event("card_raised", ({ replaces }) => replaces === old?.card);
+    assert.match(anew.diff ?? "", /-three\n\+four/);
+    assert.equal(await bench.read("a.txt"), "three\n");
+    const fresh = await panel.card("-three");
+    assert.equal(await fresh.getByRole("button", { name: "Show other diff" }).count(), 0);
+    await bench.event("result", ({ text }) => text === "It is three.");
+
+    panel.model.push(finish("It is four."));
+    await fresh.getByRole("button", { name: "Approve", exact: true }).click();
+    await (await panel.chat()).getByText("It is four.").waitFor();
+    assert.equal(await bench.read("a.txt"), "four\n");
+    const ends = await allOf(
+      panel,
+      "call_ended",
+      ({ changed }) => changed?.endsWith("a.txt") === true,
+    );
+    assert.equal(ends.length, 3);
+  });
 });
+
+/** Every event of a type in every session's log. */
+async function allOf<T extends EventType>(
+  panel: Panel,
+  type: T,
+  matches: (event: EventOf<T>) => boolean,
+): Promise<EventOf<T>[]> {
+  const fits = (event: SessionEvent): event is EventOf<T> =>
+    event.type === type && matches(event as EventOf<T>);
+  return (await panel.bench.sessions()).flatMap(({ events }) => events.filter(fits));
+}
