@@ -8,7 +8,7 @@ export interface Relative {
 }
 
 /** The variable by which a process is known as a command's, though it left its group and parent. */
-export const MARK = "COUNTERSIGN_COMMAND";
+export const MARK = "AGENT_COMMAND_ID";
 
 /** Environments that are read at a time. */
 const BATCH = 64;
