@@ -11,7 +11,7 @@ import {
 import { sendWithRetry } from "../model/retry.js";
 import type { Delta } from "../session/events.js";
 import type { SessionRecord } from "../session/record.js";
-import { messageBudget, shorten } from "./context.js";
+import { messageBudget, Shortener } from "./context.js";
 import { Transcript } from "./transcript.js";
 
 /** How far the context is made smaller, step by step, where the provider says that it is too long. */
@@ -37,6 +37,7 @@ export class ModelDesk {
   #share = 1;
   readonly #transcript = new Transcript();
   #told = 0;
+  readonly #shortener = new Shortener();
 
   /** Rejects with `ChatError`, or the signal's reason. */
   async request(request: ModelRequest): Promise<ChatAnswer> {
@@ -44,7 +45,7 @@ export class ModelDesk {
     const all = await this.#messages(record);
     const budget = messageBudget(client.contextTokens, system, tools);
     for (;;) {
-      const messages = shorten(all, budget * this.#share);
+      const messages = await this.#shortener.shorten(all, budget * this.#share);
       try {
         return await sendWithRetry(
           client,
@@ -58,7 +59,7 @@ export class ModelDesk {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ChatError) || error.kind !== "context") throw error;
-        if (!this.#shrink(all, messages, budget)) throw error;
+        if (!(await this.#shrink(all, messages, budget))) throw error;
       }
     }
   }
@@ -76,16 +77,17 @@ export class ModelDesk {
   }
 
   /** Takes the next smaller share that changes what is sent; false where there is none. */
-  #shrink(
-    all: Parameters<typeof shorten>[0],
-    sent: ReturnType<typeof shorten>,
+  async #shrink(
+    all: readonly Message[],
+    sent: readonly Message[],
     budget: number,
-  ): boolean {
+  ): Promise<boolean> {
     const before = JSON.stringify(sent).length;
     let share = this.#share;
     while (share > SMALLEST_SHARE) {
       share /= 2;
-      if (JSON.stringify(shorten(all, budget * share)).length < before) {
+      const smaller = await new Shortener().shorten(all, budget * share);
+      if (JSON.stringify(smaller).length < before) {
         this.#share = share;
         return true;
       }
