@@ -163,7 +163,12 @@ class Collector {
  * `LOG_OPEN_BYTES` are read; a longer log counts as foreign. Where the line that `head` names is
  * not there as it was, that is damage too. Rejects with the error of the disk.
  */
-export async function readLog(handle: FileHandle, head?: LogHead): Promise<ReadLog> {
+export async function readLog(
+  handle: FileHandle,
+  head?: LogHead,
+  /** For tests alone, in bytes. */
+  limit: number = LOG_OPEN_BYTES,
+): Promise<ReadLog> {
   const lines = new Collector(head);
   let pending: Buffer[] = [];
   let position = 0;
@@ -171,7 +176,9 @@ export async function readLog(handle: FileHandle, head?: LogHead): Promise<ReadL
   for (;;) {
     // A buffer for each chunk: the rest of a line is kept without being copied.
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position);
+    // One byte more than the limit tells a log that is longer from one that is just as long.
+    const wanted = Math.min(CHUNK_BYTES, limit + 1 - position);
+    const { bytesRead } = await handle.read(chunk, 0, wanted, position);
     if (bytesRead === 0) break;
     let start = 0;
     for (;;) {
@@ -185,8 +192,8 @@ export async function readLog(handle: FileHandle, head?: LogHead): Promise<ReadL
     }
     if (start < bytesRead) pending.push(chunk.subarray(start, bytesRead));
     position += bytesRead;
-    if (position >= LOG_OPEN_BYTES) {
-      lines.foreign ??= `this session is longer than ${LOG_OPEN_BYTES / 1024 / 1024} MiB, and only that much of it is shown; start a new session`;
+    if (position > limit) {
+      lines.foreign ??= `this session is longer than ${limit / 1024 / 1024} MiB, and only that much of it is shown; start a new session`;
       pending = [];
       break;
     }

@@ -85,6 +85,7 @@ export class SessionLog {
     handle: FileHandle,
     identity: { dev: number; ino: number },
     read: ReadLog,
+    private readonly limit: number,
   ) {
     this.#handle = handle;
     this.#identity = identity;
@@ -96,14 +97,14 @@ export class SessionLog {
   }
 
   /** Makes the file, readable by its owner alone. Rejects with `LogError`. */
-  static async create(path: string): Promise<SessionLog> {
+  static async create(path: string, limit: number = LOG_OPEN_BYTES): Promise<SessionLog> {
     try {
       const handle = await open(path, APPEND | constants.O_CREAT | constants.O_EXCL, 0o600);
       const { dev, ino } = await handle.stat();
       await flushDirectory(dirname(path));
       const empty = { events: [], damage: [], foreign: undefined, whole: 0, lastSeq: 0 };
       const none = { ...empty, tail: Buffer.alloc(0), lastHash: undefined, headLost: false };
-      return new SessionLog(path, handle, { dev, ino }, none);
+      return new SessionLog(path, handle, { dev, ino }, none, limit);
     } catch (error) {
       throw explain(error, path);
     }
@@ -125,16 +126,17 @@ export class SessionLog {
   /**
    * Reads a log and opens it for appending; a cut last line is set aside in `log.torn` beside it.
    * `log` is undefined where the log is not for this version to write to. A log that does not hold
-   * the line of `head` has that among its damage.
+   * the line of `head` has that among its damage. `limit` is for tests alone.
    */
   static async open(
     path: string,
     head?: LogHead,
+    limit: number = LOG_OPEN_BYTES,
   ): Promise<{ read: ReadLog; log: SessionLog | undefined }> {
     const reader = await open(path, "r");
     let read: ReadLog;
     try {
-      read = await readLog(reader, head);
+      read = await readLog(reader, head, limit);
     } finally {
       await reader.close();
     }
@@ -146,7 +148,7 @@ export class SessionLog {
       throw explain(error, path);
     }
     const { dev, ino } = await handle.stat();
-    const log = new SessionLog(path, handle, { dev, ino }, read);
+    const log = new SessionLog(path, handle, { dev, ino }, read, limit);
     const last = parseLine(read.tail);
     if (read.tail.length > 0 && last.kind === "event") {
       // Only its newline is missing: the event is whole and counts.
@@ -201,7 +203,7 @@ export class SessionLog {
     // Its own line alone has the hash; no event in memory does. Undefined leaves it out.
     const text = JSON.stringify({ ...envelope, ...fields, prev: this.#lastHash });
     const line = Buffer.from(`${text}\n`);
-    if (this.#size + line.length > LOG_OPEN_BYTES) {
+    if (this.#size + line.length > this.limit) {
       throw new LogError("Not saved: this session has become too long. Start a new session.");
     }
     await this.#settle();

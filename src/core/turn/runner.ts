@@ -284,7 +284,7 @@ export class Runner implements LiveSession {
   async cancel(): Promise<void> {
     if (this.readOnly !== undefined) return;
     if (this.#turns.running) await this.#turns.stop(new Cancelled());
-    else if (turnIsOpen(this.#record.facts)) await this.#turns.endLeftTurn("cancelled");
+    else await this.#turns.cancelLeft();
   }
 
   onEvent(listener: (event: SessionEvent) => void): { dispose(): void } {

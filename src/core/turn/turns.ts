@@ -43,6 +43,8 @@ export class Turns {
   #task: Task | undefined;
   /** True while the last turn ended by itself, so that a queued ask may follow it. */
   #flows = false;
+  /** The end of a turn that nobody drove is on its way to the log; whatever comes next waits for it. */
+  #leaving: Promise<void> = Promise.resolve();
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -67,6 +69,7 @@ export class Turns {
   async stop(reason: Error): Promise<void> {
     this.#task?.abort.abort(reason);
     await this.#task?.done;
+    await this.#leaving;
   }
 
   /** Resolves when the running task is over. */
@@ -87,8 +90,17 @@ export class Turns {
     if (next !== undefined) void this.begin(next);
   }
 
+  /** Ends the open turn where no task drives it; it is in the log when this resolves. */
+  cancelLeft(): Promise<void> {
+    const done = this.#leaving.then(async () => {
+      if (turnIsOpen(this.#record.facts)) await this.#endLeftTurn("cancelled");
+    });
+    this.#leaving = done.catch(() => {});
+    return done;
+  }
+
   /** Ends a turn that nobody drives, with a result for each of its calls. */
-  async endLeftTurn(reason: "interrupted" | "cancelled"): Promise<void> {
+  async #endLeftTurn(reason: "interrupted" | "cancelled"): Promise<void> {
     const { turn } = this.#record.facts;
     await settle(this.#record);
     if (turn === undefined || turn.ended !== undefined) return;
@@ -105,6 +117,7 @@ export class Turns {
     let tell = begun;
     let outcome: AskOutcome | undefined;
     try {
+      await this.#leaving;
       for (let next: Begin | undefined = first; next !== undefined; ) {
         this.#flows = false;
         const itself = await this.#turn(next, signal, tell);
@@ -162,7 +175,7 @@ export class Turns {
     try {
       const client = await unlessAborted(this.#parts.client(), signal);
       await this.#parts.undone();
-      if (turnIsOpen(this.#record.facts)) await this.endLeftTurn("interrupted");
+      if (turnIsOpen(this.#record.facts)) await this.#endLeftTurn("interrupted");
       await this.#record.append({
         type: "turn_started",
         turn: randomUUID(),

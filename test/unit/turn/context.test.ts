@@ -83,7 +83,7 @@ describe("the context", () => {
     const messages: Message[] = [...reads(3, 5000)];
     messages.push({ role: "assistant", text: "Read.", calls: [] });
     messages.push({ role: "user", text: "y".repeat(50_000) });
-    assert.deepEqual(await shorten(messages, 1000).at(-1), messages.at(-1));
+    assert.deepEqual((await shorten(messages, 1000)).at(-1), messages.at(-1));
   });
 
   /** `asks` turns of `steps` small calls each. */

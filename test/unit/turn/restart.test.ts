@@ -165,6 +165,36 @@ describe("a session that is opened again", () => {
     assert.equal((await eventOf(session, "turn_ended")).reason, "finished");
   });
 
+  for (const [name, then] of [
+    ["an ask", () => session.ask("two")],
+    ["a go on", () => session.goOn()],
+    ["a second cancel", () => session.cancel()],
+  ] as const) {
+    it(`ends the turn that was cut once, where ${name} comes while it is cancelled`, async () => {
+      const calls = Array.from({ length: 5 }, (_, n) => call("list_dir", {}, `c${n}`));
+      await start(calling(...calls), { text: "there" });
+      await session.ask("one");
+      await eventOf(session, "model_answered");
+      await session.close();
+      const path = join(world.home, "sessions", session.id, "log.jsonl");
+      const lines = (await readFile(path, "utf8")).split("\n");
+      const answered = lines.findIndex((line) => line.includes('"type":"model_answered"'));
+      await writeFile(path, `${lines.slice(0, answered + 1).join("\n")}\n`);
+      await again();
+      assert.equal(session.state, "interrupted");
+      await Promise.all([session.cancel(), then()]);
+      await untilState(session, "idle");
+      assert.deepEqual(
+        session.events.flatMap((event) => (event.type === "call_ended" ? [event.call] : [])),
+        ["c0", "c1", "c2", "c3", "c4"],
+      );
+      const ends = session.events.filter(({ type }) => type === "turn_ended");
+      const starts = session.events.filter(({ type }) => type === "turn_started");
+      assert.equal(ends.length, starts.length);
+      assert.equal(ends[0]?.type === "turn_ended" && ends[0].reason, "cancelled");
+    });
+  }
+
   it("ends the turn that was cut where something else is asked", async () => {
     await start(hang, { text: "there" });
     const heard = world.client.nextRequest();
