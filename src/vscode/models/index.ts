@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import type { ChatClient } from "../../core/model/chatClient.js";
 import { type Choice, choiceText, choose, parseChoice } from "./choose.js";
+import { offerUntilClosed } from "./offer.js";
 import { originOf } from "./origin.js";
 import type { KnownLimits, ProviderParts } from "./providers.js";
 import { Keys } from "./secrets.js";
@@ -45,11 +46,15 @@ class Models implements ModelService {
     private readonly context: vscode.ExtensionContext,
     private readonly report: (message: string) => void,
   ) {
-    this.keys = new Keys(context.secrets, report);
+    this.keys = new Keys({
+      storage: context.secrets,
+      changed: () => this.refresh(),
+      offer: offerUntilClosed,
+      report,
+    });
     this.owned.push(
       this.keys,
       this.changed,
-      this.keys.onDidChange(() => this.refresh()),
       vscode.lm.onDidChangeChatModels(() => this.refresh()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("countersign.models")) this.refresh();

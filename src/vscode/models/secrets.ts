@@ -1,7 +1,17 @@
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 
 /** Providers whose servers want keys. */
 export type KeyProvider = "openai" | "anthropic";
+
+export interface KeyParts {
+  readonly storage: vscode.SecretStorage;
+  /** A key came, went or was changed, in this window or another. */
+  readonly changed: () => void;
+  /** Asks whether to use a key that cannot be stored until the window closes. */
+  readonly offer: () => Promise<boolean>;
+  /** For the output channel. */
+  readonly report: (message: string) => void;
+}
 
 /**
  * Keys, in VS Code's SecretStorage and nowhere else. One belongs to the origin it was given for:
@@ -10,16 +20,11 @@ export type KeyProvider = "openai" | "anthropic";
 export class Keys implements vscode.Disposable {
   /** For a machine without a keyring: keys that live as long as the window. */
   private readonly session = new Map<string, string>();
-  private readonly changed = new vscode.EventEmitter<void>();
-  readonly onDidChange = this.changed.event;
   private readonly watching: vscode.Disposable;
 
-  constructor(
-    private readonly storage: vscode.SecretStorage,
-    private readonly report: (message: string) => void,
-  ) {
-    this.watching = storage.onDidChange(({ key }) => {
-      if (key.startsWith(PREFIX)) this.changed.fire();
+  constructor(private readonly parts: KeyParts) {
+    this.watching = parts.storage.onDidChange(({ key }) => {
+      if (key.startsWith(PREFIX)) parts.changed();
     });
   }
 
@@ -28,9 +33,12 @@ export class Keys implements vscode.Disposable {
     const held = this.session.get(name);
     if (held !== undefined) return held;
     try {
-      return await this.storage.get(name);
+      return await this.parts.storage.get(name);
     } catch {
-      this.report(`the key for ${origin} could not be read: this machine has no working keyring`);
+      // What went wrong is not told: its text is another program's, and a key may be in it.
+      this.parts.report(
+        `the key for ${origin} could not be read: this machine has no working keyring`,
+      );
       return undefined;
     }
   }
@@ -40,46 +48,36 @@ export class Keys implements vscode.Disposable {
    * False where the user wanted neither.
    */
   async set(provider: KeyProvider, origin: string, key: string): Promise<boolean> {
+    const { storage, offer, changed } = this.parts;
     const name = nameOf(provider, origin);
     try {
-      await this.storage.store(name, key);
+      await storage.store(name, key);
       // A storage that takes a key and has none to give has lost it.
-      if ((await this.storage.get(name)) !== key) throw new Error("not kept");
+      if ((await storage.get(name)) !== key) throw new Error("not kept");
       this.session.delete(name);
     } catch {
-      const keep = vscode.l10n.t("Use It Until the Window Closes");
-      const chosen = await vscode.window.showWarningMessage(
-        vscode.l10n.t("The key cannot be stored: this machine has no working keyring."),
-        {
-          modal: true,
-          detail: vscode.l10n.t(
-            "Install and unlock one (GNOME Keyring or KWallet) to keep keys. Countersign does not write keys anywhere else.",
-          ),
-        },
-        keep,
-      );
-      if (chosen !== keep) return false;
+      if (!(await offer())) return false;
       this.session.set(name, key);
     }
-    this.changed.fire();
+    changed();
     return true;
   }
 
   async remove(provider: KeyProvider, origin: string): Promise<void> {
+    const { storage, report, changed } = this.parts;
     const name = nameOf(provider, origin);
     this.session.delete(name);
     try {
-      await this.storage.delete(name);
+      await storage.delete(name);
     } catch {
-      this.report(`the key for ${origin} could not be removed: there is no working keyring`);
+      report(`the key for ${origin} could not be removed: there is no working keyring`);
     }
-    this.changed.fire();
+    changed();
   }
 
   dispose(): void {
     this.session.clear();
     this.watching.dispose();
-    this.changed.dispose();
   }
 }
 
