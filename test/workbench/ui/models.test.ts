@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { root } from "../../../scripts/process.js";
-import { type ScriptedModel, startScriptedModel } from "../../support/scriptedModel.js";
+import {
+  type RecordedMessage,
+  type ScriptedModel,
+  startScriptedModel,
+} from "../../support/scriptedModel.js";
 import { startWorkbench, until, type Workbench } from "../harness.js";
 
 const PROVIDER = join(root, "test/fixtures/model-provider");
@@ -18,10 +22,31 @@ type Part = Partial<Record<"text" | "call" | "tool" | "result", string>> & {
   readonly args?: unknown;
 };
 
+/** Every call has one result, right behind it and in its order, and no name is used twice. */
+function assertPaired(messages: readonly RecordedMessage[]): void {
+  const waiting: string[] = [];
+  const names = new Set<string>();
+  for (const message of messages) {
+    if (message.role === "tool") {
+      assert.equal(message.tool_call_id, waiting.shift());
+      continue;
+    }
+    assert.equal(waiting.length, 0, "results come before anything else is said");
+    assert.ok(message.content || message.tool_calls?.length, "no message is empty");
+    for (const { id } of message.tool_calls ?? []) {
+      assert.ok(!names.has(id), id);
+      names.add(id);
+      waiting.push(id);
+    }
+  }
+  assert.equal(waiting.length, 0);
+}
+
 describe("a language model of VS Code's", () => {
   let bench: Workbench;
   let panel: Frame;
   let folder: string;
+  let server: ScriptedModel;
 
   /** What the provider was sent, in order. */
   async function log(): Promise<Sent[]> {
@@ -48,6 +73,7 @@ describe("a language model of VS Code's", () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "countersign-lm-"));
+    server = await startScriptedModel([]);
     bench = await startWorkbench({
       files: { "a.txt": "one\n" },
       extensions: [PROVIDER],
@@ -59,8 +85,32 @@ describe("a language model of VS Code's", () => {
 
   after(async () => {
     await bench?.stop();
+    await server?.close();
     await rm(folder, { recursive: true, force: true });
   });
+
+  /** Picks a model in the middle of the session. */
+  async function pick(name: string): Promise<void> {
+    await bench.command("Countersign: Select Model…");
+    // The list is whole once the models of VS Code are in it.
+    await bench.page.locator(".quick-input-list").getByText("Scripted Model").first().waitFor();
+    await bench.page.locator(".quick-input-widget input").fill(name);
+    await bench.page.keyboard.press("Enter");
+  }
+
+  /** Waits until the panel says that this model is the next to be asked. */
+  async function inUse(name: string): Promise<void> {
+    await panel.getByRole("button", { name: `Model: ${name}`, exact: true }).waitFor();
+  }
+
+  /** Asks, and waits for the end of that turn. */
+  async function turn(text: string): Promise<void> {
+    await ask(text);
+    const { turn: name } = await bench.event("turn_started", (event) => event.text === text);
+    const { reason } = await bench.event("turn_ended", (event) => event.turn === name);
+    assert.equal(reason, "finished");
+    await panel.getByRole("status").getByText("The turn has ended: Finished").waitFor();
+  }
 
   it("is what answers where nothing was picked; its calls are carried out", async () => {
     await panel.getByText("Scripted Model").first().waitFor();
@@ -136,6 +186,62 @@ describe("a language model of VS Code's", () => {
     await until("the provider to be told", async () =>
       (await log()).some(({ cancelled }) => cancelled === true),
     );
+  });
+
+  it("hands over to a server's model in mid-session, takes over again, and all requests are valid", async () => {
+    const { page } = bench;
+    const list = page.locator(".quick-input-list");
+    server.push({ calls: [{ tool: "ready", args: {} }] });
+    await pick("llama.cpp");
+    await page.getByText("Base URL of the server").waitFor();
+    await page.locator(".quick-input-widget input").fill(server.url);
+    await page.keyboard.press("Enter");
+    await list.getByText("scripted", { exact: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await inUse("scripted");
+
+    const look = { text: "I too.", calls: [{ id: "call_0", tool: "list_dir", args: {} }] };
+    server.push(look, { text: "Seen." });
+    await turn("now the server");
+
+    await pick("Scripted Model");
+    await inUse("Scripted Model");
+    await turn("now VS Code again");
+
+    server.push({ calls: [{ tool: "ready", args: {} }] }, { text: "And back." });
+    await pick("llama.cpp");
+    await page.getByText("Base URL of the server").waitFor();
+    await page.keyboard.press("Enter");
+    await list.getByText("scripted", { exact: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await inUse("scripted");
+    await turn("the server once more");
+
+    // All that was said, cancelled, broken and failed before is in each, and is in order.
+    const [first, second, third] = [1, 2, 4].map((n) => server.requests[n]?.body.messages ?? []);
+    for (const messages of [first, second, third]) assertPaired(messages ?? []);
+    const texts = (first ?? []).map(({ content }) => content);
+    assert.ok(texts.includes("That is all.") && texts.includes("now the server"));
+    assert.deepEqual(second?.slice(0, first?.length), first);
+    assert.deepEqual(third?.slice(0, second?.length), second);
+    assert.ok(third?.some(({ content }) => content === "now VS Code again"));
+
+    const sent = (await log()).flatMap((entry) => (entry.sent ? [entry.sent] : [])).at(-1) ?? [];
+    const parts = sent.flatMap(({ content }) => content);
+    assert.ok(parts.some(({ text }) => text === "Seen."));
+    const calls = parts.flatMap(({ call }) => call ?? []);
+    assert.equal(new Set(calls).size, calls.length);
+    assert.ok(calls.length >= 5);
+    assert.deepEqual(
+      parts.flatMap(({ result }) => result ?? []),
+      calls,
+    );
+    const [session, ...more] = await bench.sessions();
+    assert.equal(more.length, 0);
+    const models = session?.events.flatMap((event) =>
+      event.type === "turn_started" ? [event.model] : [],
+    );
+    assert.deepEqual(models?.slice(-3), ["scripted", "scripted-model", "scripted"]);
   });
 });
 
