@@ -491,7 +491,7 @@ describe("an undo", () => {
     assert.ok(order.indexOf("undo_ended") < order.lastIndexOf("turn_started"));
   });
 
-  it("is noticed by the open card of another session", async () => {
+  it("makes the open card of another session anew from what it leaves", async () => {
     await put(world, "a.txt", "1\n");
     const core = world.cores[0];
     assert.ok(core);
@@ -500,13 +500,14 @@ describe("an undo", () => {
     world.client.steps.push(calling(write("a.txt", "3\n")), { text: "ok" });
     await other.ask("go");
     await untilState(other, "waiting");
-    const noticed = new Promise<unknown>((resolve) => {
-      other.onDelta((delta) => {
-        if (delta.type === "card_changed") resolve(delta.changed);
+    const [first] = other.openCards;
+    const anew = new Promise<unknown>((resolve) => {
+      other.onEvent((event) => {
+        if (event.type === "card_raised") resolve([event.replaces, event.diff]);
       });
     });
     await undo(session, turn(id));
-    assert.equal(await noticed, true);
+    assert.deepEqual(await anew, [first?.card, "@@ -1,1 +1,1 @@\n-1\n+3\n"]);
     await other.cancel();
   });
 });
