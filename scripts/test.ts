@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { runHostSuites } from "./hostSuites.js";
 import { root, ScriptError, script } from "./process.js";
 import { type Results, readResults } from "./results.js";
+import { withTemporary } from "./temporary.js";
 import { prepareVsCode } from "./vscode/prepare.js";
 import { webVsCode } from "./vscode/web.js";
 
@@ -22,8 +23,8 @@ const steps: Readonly<Record<string, () => Promise<Count>>> = {
   types: () => check([tsc, "-p", "."], [tsc, "-p", "tsconfig.webview.json"]),
   lint: () => check(["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."]),
   build: () => check(["esbuild.mjs"]),
-  unit: () => mocha(["test/unit/**/*.test.ts"]),
-  acp: () => mocha(["test/acp/**/*.test.ts", "--timeout", "60000"]),
+  unit: () => withTemporary((env) => mocha(["test/unit/**/*.test.ts"], env)),
+  acp: () => withTemporary((env) => mocha(["test/acp/**/*.test.ts", "--timeout", "60000"], env)),
   host: async () => {
     const built = await node(["esbuild.mjs", "--tests"]);
     return built === 0 ? runHostSuites(root) : { passed: 0, failed: 1 };
@@ -70,7 +71,7 @@ async function check(...programs: readonly (readonly string[])[]): Promise<Count
   return ok ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-async function mocha(args: readonly string[]): Promise<Count> {
+async function mocha(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Count> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-results-"));
   const file = join(folder, "results.json");
   const options = [
@@ -79,6 +80,7 @@ async function mocha(args: readonly string[]): Promise<Count> {
   ];
   try {
     const code = await node(["node_modules/mocha/bin/mocha.js", ...options, ...args], {
+      ...env,
       COUNTERSIGN_RESULTS: file,
     });
     const results = await readResults(file);

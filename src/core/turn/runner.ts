@@ -160,7 +160,11 @@ export class Runner implements LiveSession {
 
   get state(): SessionState {
     const { facts, heldElsewhere } = this.#record;
-    return stateOf(facts, this.#turns.running || (heldElsewhere && turnIsOpen(facts)));
+    const { running } = this.#turns;
+    const state = stateOf(facts, running || (heldElsewhere && turnIsOpen(facts)));
+    // A card that an earlier task left is open in the log, and waits for nobody until it is up again.
+    const up = this.#gate.openCards.length > 0 || this.#questions.open !== undefined;
+    return state === "waiting" && running && !up ? "running" : state;
   }
 
   get readOnly(): string | undefined {

@@ -232,8 +232,14 @@ describe("a turn on a disk that fails", function () {
     await untilState(session, "interrupted");
     assert.equal(await made(), false);
     await rename(`${directory}-away`, directory);
+    const seen: string[] = [];
+    session.onDelta((delta) => {
+      if (delta.type === "state") seen.push(`${delta.state}, ${session.openCards.length} cards`);
+    });
     await session.goOn();
     await untilState(session, "waiting");
+    // The card of before is open in the log, but nobody can answer it.
+    assert.deepEqual(seen, ["running, 0 cards", "waiting, 1 cards"]);
     await session.cancel();
     assert.equal(session.state, "idle");
   });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { watch } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HOOK_BLOCKS, HOOK_OUTPUT_BYTES } from "../../../src/core/limits.js";
@@ -186,11 +188,11 @@ describe("Stop hooks", () => {
 
   it("are ended by a cancel, and nothing starts again", async () => {
     await start([{ argv: ["sh", "-c", "touch up; sleep 300"] }], finish());
+    const watcher = watch(world.workspace);
+    const up = once(watcher, "change");
     await session.ask("go");
-    const { existsSync } = await import("node:fs");
-    while (!existsSync(join(world.workspace, "up"))) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    assert.equal((await up)[1], "up");
+    watcher.close();
     await session.cancel();
     assert.equal(session.state, "idle");
     assert.equal(last().reason, "cancelled");
