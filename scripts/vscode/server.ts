@@ -30,6 +30,8 @@ export interface ServerOptions {
 export interface Server {
   /** Opens the workbench in a browser. */
   readonly url: string;
+  /** Opens a window on another folder or `.code-workspace` file, or on none. */
+  urlOf(folder: string | undefined): string;
   /** The user data directory: `User/settings.json`, `User/globalStorage`, `logs`. */
   readonly data: string;
   /** Everything the server printed. */
@@ -98,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const port = await listening(child, (text) => {
       log += text;
     });
-    return { url: address(port, options), data, log: () => log, stop };
+    const urlOf = (folder: string | undefined) => address(port, options, folder);
+    return { url: urlOf(options.folder), urlOf, data, log: () => log, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -134,16 +137,15 @@ function listening(child: ChildProcess, onText: (text: string) => void): Promise
   });
 }
 
-function address(port: string, options: ServerOptions): string {
+function address(port: string, options: ServerOptions, folder: string | undefined): string {
   const remote = (path: string) => `vscode-remote://127.0.0.1:${port}${path}`;
   const payload = Object.entries({
     extensionDevelopmentPath: options.extension,
     extensionTestsPath: options.testsPath,
   }).flatMap(([name, path]) => (path === undefined ? [] : [[name, remote(path)]]));
   const query = new URLSearchParams({ payload: JSON.stringify(payload) });
-  if (options.folder === undefined) query.set("ew", "true");
-  else
-    query.set(options.folder.endsWith(".code-workspace") ? "workspace" : "folder", options.folder);
+  if (folder === undefined) query.set("ew", "true");
+  else query.set(folder.endsWith(".code-workspace") ? "workspace" : "folder", folder);
   return `http://127.0.0.1:${port}/?${query}`;
 }
 

@@ -21,7 +21,8 @@ export async function showAllows(sessions: Sessions): Promise<void> {
   const fill = () => {
     picker.items = opened.live.allows.map((use) => ({
       label: describe(use),
-      description: vscode.l10n.t("used {0} times", use.used),
+      description:
+        use.used === 1 ? vscode.l10n.t("used once") : vscode.l10n.t("used {0} times", use.used),
       buttons: [takeBack],
       use,
     }));

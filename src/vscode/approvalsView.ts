@@ -53,7 +53,13 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     view.badge =
       open.length === 0
         ? undefined
-        : { value: open.length, tooltip: vscode.l10n.t("{0} cards wait", open.length) };
+        : {
+            value: open.length,
+            tooltip:
+              open.length === 1
+                ? vscode.l10n.t("A card waits")
+                : vscode.l10n.t("{0} cards wait", open.length),
+          };
     const message: ToPanel = {
       type: "approvals",
       texts: { ...panelTexts() },

@@ -33,7 +33,10 @@ export class StatusBar implements vscode.Disposable {
       cards > 0 || question ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     if (cards > 0) {
       this.#item.text = `$(bell-dot) ${vscode.l10n.t("Approve")}`;
-      this.#item.tooltip = vscode.l10n.t("Countersign: {0} cards wait for your answer", cards);
+      this.#item.tooltip =
+        cards === 1
+          ? vscode.l10n.t("Countersign: a card waits for your answer")
+          : vscode.l10n.t("Countersign: {0} cards wait for your answer", cards);
       this.#item.command = commands.nextCard;
     } else if (question) {
       this.#item.text = `$(question) ${vscode.l10n.t("Answer")}`;

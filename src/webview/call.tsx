@@ -43,7 +43,7 @@ function stateOf(call: CallItem): { icon: string; text: string; spin: boolean } 
 }
 
 /** One call: a line that opens, its cards, and a command's output while it runs. */
-export function Call(props: { call: CallItem; session: string; ended: boolean }): VNode {
+export function Call(props: { call: CallItem; session: string; readOnly: boolean }): VNode {
   const { call, session } = props;
   const [open, toggle] = useFold(`call:${call.seq}:${call.call}`, false);
   const state = stateOf(call);
@@ -94,8 +94,8 @@ export function Call(props: { call: CallItem; session: string; ended: boolean })
         </div>
       )}
       {call.cards.map((card) =>
-        card.state === "open" && !props.ended ? (
-          <OpenCard key={card.event.card} session={session} {...card} />
+        card.state === "open" ? (
+          <OpenCard key={card.event.card} session={session} readOnly={props.readOnly} {...card} />
         ) : (
           <SettledCard key={card.event.card} card={card} />
         ),
@@ -162,7 +162,12 @@ function lastLines(text: string): string {
 }
 
 /** Reads in a row: one line for all of them. */
-export function Reads(props: { calls: readonly CallItem[]; session: string; id: string }): VNode {
+export function Reads(props: {
+  calls: readonly CallItem[];
+  session: string;
+  id: string;
+  readOnly: boolean;
+}): VNode {
   const { calls, session } = props;
   const waiting = calls.some((call) => call.cards.some((card) => card.state === "open"));
   const [open, toggle] = useFold(`reads:${props.id}`, false);
@@ -194,7 +199,12 @@ export function Reads(props: { calls: readonly CallItem[]; session: string; id: 
       {(open || waiting) && (
         <div class="reads-body">
           {calls.map((call) => (
-            <Call key={`${call.seq}:${call.call}`} call={call} session={session} ended={false} />
+            <Call
+              key={`${call.seq}:${call.call}`}
+              call={call}
+              session={session}
+              readOnly={props.readOnly}
+            />
           ))}
         </div>
       )}

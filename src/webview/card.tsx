@@ -31,6 +31,8 @@ export function OpenCard(props: {
   unsaved: boolean;
   /** Cards of other sessions for the same file. */
   others: readonly OtherCard[];
+  /** Another window has the session, and the buttons with it. */
+  readOnly?: boolean;
   /** In Approvals: the session's title, and no field for a reason. */
   title?: string;
 }): VNode {
@@ -113,7 +115,12 @@ export function OpenCard(props: {
           </button>
         </p>
       ))}
-      <div class="buttons">
+      {props.readOnly && (
+        <p class="hint">
+          <Icon name="lock" /> {t("cardElsewhere")}
+        </p>
+      )}
+      <div class="buttons" hidden={props.readOnly === true}>
         <button type="button" class="primary" disabled={off} onClick={() => answer("allow_once")}>
           {t("approve")}
         </button>

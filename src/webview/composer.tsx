@@ -48,7 +48,7 @@ export function Composer(props: { store: Store }): VNode {
       {note !== undefined && (
         <p id="why" class="why">
           <span class="codicon codicon-info" aria-hidden="true" /> {note}{" "}
-          {session?.cards[0] !== undefined && (
+          {session?.readOnly === null && session.cards[0] !== undefined && (
             <button
               type="button"
               class="link"
@@ -80,7 +80,7 @@ export function Composer(props: { store: Store }): VNode {
             if (!key.repeat) send();
           }}
         />
-        {live && session && (
+        {live && session?.readOnly === null && (
           <IconButton
             icon="debug-stop"
             label={t("stop")}

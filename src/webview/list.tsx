@@ -15,17 +15,27 @@ interface Pin {
 /** Nearer to the end than this counts as at the end, in pixels. */
 const NEAR = 24;
 
+function isAtEnd(view: HTMLElement): boolean {
+  return view.scrollHeight - view.scrollTop - view.clientHeight < NEAR;
+}
+
 /** The transcript: a log of which only what is near the view is in the page. */
 export class List extends Component<
   { store: Store; rev: number },
-  { stuck: boolean; top: number }
+  /** `stuck`: goes with the end as it grows. `end`: the end is in view. */
+  { stuck: boolean; top: number; end: boolean }
 > {
-  override state = { stuck: true, top: 0 };
+  override state = { stuck: true, top: 0, end: true };
   readonly #view = createRef<HTMLDivElement>();
   readonly #heights = new Map<string, number>();
   #rows: Item[] = [];
   #pin: Pin | undefined;
   #session = "";
+  /** Where the view was when it was scrolled last. */
+  #top = 0;
+  /** The last row, and how many asks were sent, when the page was drawn last. */
+  #last: string | undefined;
+  #sent = 0;
   #saving: ReturnType<typeof setTimeout> | undefined;
   readonly #resize = new ResizeObserver((entries) => {
     let changed = false;
@@ -82,12 +92,28 @@ export class List extends Component<
         this.#resize.observe(row);
         this.#observed.add(row);
       }
+    this.#follow();
     this.#restore();
     this.#takeReveal(view);
     if (this.#pin) {
       const offset = this.#offsetOf(this.#pin.key);
       if (offset !== undefined) view.scrollTop = offset + this.#pin.offset;
     } else if (this.state.stuck) view.scrollTop = view.scrollHeight;
+    const end = isAtEnd(view);
+    if (end !== this.state.end) this.setState({ end });
+  }
+
+  /** What comes anew is followed by who asked for it, and by who was held at a card at the end. */
+  #follow(): void {
+    const last = this.#rows.at(-1)?.key;
+    const { sent } = this.props.store;
+    const held = this.#pin !== undefined && this.state.end && last !== this.#last;
+    if (sent !== this.#sent || held) {
+      this.#pin = undefined;
+      this.setState({ stuck: true });
+    }
+    this.#last = last;
+    this.#sent = sent;
   }
 
   /** Another session, or the page is new: back to where its reader was. */
@@ -132,8 +158,11 @@ export class List extends Component<
   readonly #onScroll = (): void => {
     const view = this.#view.current;
     if (!view) return;
-    const stuck = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR;
-    this.setState({ top: view.scrollTop, stuck: this.#pin ? false : stuck });
+    const end = isAtEnd(view);
+    // What grew below before this was told of has not moved the reader: only a way up lets go.
+    const held = this.state.stuck && view.scrollTop >= this.#top;
+    this.#top = view.scrollTop;
+    this.setState({ top: view.scrollTop, end, stuck: this.#pin ? false : end || held });
     clearTimeout(this.#saving);
     this.#saving = setTimeout(() => this.#save(), 150);
   };
@@ -172,14 +201,15 @@ export class List extends Component<
 
   readonly #toEnd = (): void => {
     this.#pin = undefined;
-    this.setState({ stuck: true });
+    this.setState({ stuck: true, end: true });
   };
 
   override render(): VNode {
     const { store } = this.props;
     this.#rows = store.transcript.items.filter((item) => !isSilent(item));
     const heights = this.#rows.map((row) => this.#heights.get(row.key) ?? guessHeight(row));
-    const height = this.#view.current?.clientHeight ?? 800;
+    // A view that is hidden, or not there yet, has no height; it is drawn as if it had one.
+    const height = this.#view.current?.clientHeight || 800;
     const total = heights.reduce((sum, each) => sum + each, 0);
     const pinned = this.#pin ? this.#offsetOf(this.#pin.key) : undefined;
     const top = this.state.stuck ? Math.max(0, total - height) : (pinned ?? this.state.top);
@@ -212,12 +242,13 @@ export class List extends Component<
                 rev={item.rev}
                 session={store.session}
                 question={store.status?.session?.question ?? null}
+                readOnly={store.status?.session?.readOnly != null}
               />
             </div>
           ))}
           <div style={{ height: `${range.below}px` }} />
         </div>
-        {!this.state.stuck && (
+        {!this.state.stuck && !this.state.end && (
           <button type="button" class="to-end secondary" onClick={this.#toEnd}>
             <span class="codicon codicon-arrow-down" aria-hidden="true" /> {t("toEnd")}
           </button>

@@ -15,6 +15,8 @@ export interface RowProps {
   readonly session: string;
   /** The question that is open now, or null. */
   readonly question: string | null;
+  /** Nothing can be answered here: another window has the session. */
+  readonly readOnly: boolean;
 }
 
 /** One row; drawn again only when it has changed. */
@@ -24,7 +26,8 @@ export class Row extends Component<RowProps> {
       next.item !== this.props.item ||
       next.rev !== this.props.rev ||
       next.session !== this.props.session ||
-      next.question !== this.props.question
+      next.question !== this.props.question ||
+      next.readOnly !== this.props.readOnly
     );
   }
 
@@ -59,14 +62,15 @@ export class Row extends Component<RowProps> {
             <Question
               item={item.call.question}
               session={session}
-              open={props.question === item.call.question.event.question}
+              open={!props.readOnly && props.question === item.call.question.event.question}
             />
           );
-        return <Call call={item.call} session={session} ended={false} />;
+        return <Call call={item.call} session={session} readOnly={props.readOnly} />;
       case "reads": {
         const only = item.calls.length === 1 ? item.calls[0] : undefined;
-        if (only) return <Call call={only} session={session} ended={false} />;
-        return <Reads calls={item.calls} session={session} id={item.key} />;
+        const { readOnly } = props;
+        if (only) return <Call call={only} session={session} readOnly={readOnly} />;
+        return <Reads calls={item.calls} session={session} id={item.key} readOnly={readOnly} />;
       }
       case "hook": {
         const { event } = item;

@@ -30,11 +30,12 @@ export class Store {
   refused: string | undefined;
   /** Grows whenever the drafts were changed from here. */
   draftRev = 0;
+  /** How many asks were sent from here. */
+  sent = 0;
 
   #events: ViewEvent[] = [];
   #next = 0;
-  #asks = 0;
-  readonly #sent = new Map<number, { session: string; text: string }>();
+  readonly #texts = new Map<number, { session: string; text: string }>();
   readonly #listeners = new Set<() => void>();
 
   get session(): string {
@@ -63,8 +64,8 @@ export class Store {
   /** Sends the draft of the session on; its text comes back where it is refused. */
   ask(text: string): void {
     const session = this.session;
-    const ref = ++this.#asks;
-    this.#sent.set(ref, { session, text });
+    const ref = ++this.sent;
+    this.#texts.set(ref, { session, text });
     this.refused = undefined;
     saveDraft(session, "");
     this.draftRev++;
@@ -116,8 +117,8 @@ export class Store {
         return;
       }
       case "asked": {
-        const sent = this.#sent.get(message.ref);
-        this.#sent.delete(message.ref);
+        const sent = this.#texts.get(message.ref);
+        this.#texts.delete(message.ref);
         if (message.refused === null || !sent) return;
         // An ask without a session begins one: it is shown by now, and its composer gets the text.
         const session = sent.session === "" ? this.session : sent.session;

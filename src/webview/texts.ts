@@ -42,6 +42,7 @@ export const english = {
   answeredOnce: "Approved",
   answeredSession: "Approved for this session",
   answeredDeny: "Denied",
+  cardElsewhere: "Another window has this session: answer it there.",
   cardSpent: "The file changed; this answer was not used",
   cardWithdrawn: "Withdrawn",
   surfaceChat: "in the chat",

@@ -77,6 +77,10 @@ export interface Workbench {
   reload(): Promise<void>;
   /** A second window on the same profile and folder, with an extension host of its own. */
   secondWindow(): Promise<Page>;
+  /** Another window on the same profile: on this folder or `.code-workspace` file, or on none. */
+  openWindow(folder: string | undefined): Promise<Page>;
+  /** Changes settings of the profile while it runs; VS Code hears of it by itself. */
+  set(settings: Readonly<Record<string, unknown>>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -124,7 +128,9 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
     },
     read: (path) => readFile(join(folder, path), "utf8").catch(() => undefined),
     reload: window.reload,
-    secondWindow: window.another,
+    secondWindow: () => window.another(options.empty === true ? undefined : folder),
+    openWindow: window.another,
+    set: window.set,
     stop: async () => {
       live.delete(entry);
       await window.close();
@@ -191,8 +197,8 @@ function labels(page: Page): Promise<string[]> {
     .evaluateAll((rows) => rows.map((row) => row.querySelector(".label-name")?.textContent ?? ""));
 }
 
-/** What the palette offers for `typed`, without what it only takes for similar. */
-async function offered(page: Page, typed: string): Promise<readonly string[]> {
+/** What a window's palette offers for `typed`, without what it only takes for similar. */
+export async function offered(page: Page, typed: string): Promise<readonly string[]> {
   await typeInPalette(page, typed);
   // The list fills in steps: it is whole once it has not changed for half a second.
   let before = "";
@@ -208,7 +214,8 @@ async function offered(page: Page, typed: string): Promise<readonly string[]> {
   return settled.filter((label) => label.toLowerCase().includes(typed.toLowerCase()));
 }
 
-async function runCommand(page: Page, title: string): Promise<void> {
+/** Runs a command by its title in the palette of any window. */
+export async function runCommand(page: Page, title: string): Promise<void> {
   let seen: string[] = [];
   const look = async () => {
     seen = await labels(page);
@@ -218,8 +225,14 @@ async function runCommand(page: Page, title: string): Promise<void> {
   // An open palette does not hear of commands that come later, so it is opened again.
   for (let attempt = 0; attempt < 5; attempt++) {
     await typeInPalette(page, title);
-    const found = await until(title, look, 3_000).catch(() => undefined);
-    if (found !== undefined) return page.locator(ROWS).nth(found.index).click();
+    // While a window comes up, something may take the palette away again.
+    const done = await until(title, look, 3_000)
+      .then(({ index }) => page.locator(ROWS).nth(index).click({ timeout: 3_000 }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (done) return;
     await page.keyboard.press("Escape");
   }
   throw new Error(`the palette does not offer "${title}" but: ${seen.join(" | ") || "nothing"}`);

@@ -1,5 +1,6 @@
 /** One VS Code window for Playwright: the desktop's where there is one, else the server's in Chromium. */
 import { _electron, chromium, type Page } from "playwright-core";
+import { must } from "../../scripts/process.js";
 import { CHROMIUM_ARGS, chromiumPath } from "../../scripts/vscode/chromium.js";
 import { desktopVsCode } from "../../scripts/vscode/desktop.js";
 import { CLEAN_SETTINGS, startServer, writeSettings } from "../../scripts/vscode/server.js";
@@ -21,7 +22,10 @@ export interface Window {
   readonly data: string;
   log(): string;
   reload(): Promise<void>;
-  another(): Promise<Page>;
+  /** Another window on the same profile, on a folder or on none. */
+  another(folder: string | undefined): Promise<Page>;
+  /** Changes the profile's settings while it runs. */
+  set(settings: Readonly<Record<string, unknown>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,13 +48,14 @@ async function inBrowser(options: WindowOptions): Promise<Window> {
       args: [...CHROMIUM_ARGS],
     });
     const context = await browser.newContext({ viewport: options.viewport });
-    const open = async () => {
+    const open = async (folder: string | undefined) => {
       const page = await context.newPage();
-      await page.goto(server.url);
+      await page.goto(server.urlOf(folder));
       await ready(page);
       return page;
     };
-    const page = await open();
+    const page = await open(options.folder);
+    let settings = { ...CLEAN_SETTINGS, ...settingsOf(options) };
     return {
       page,
       data: server.data,
@@ -60,6 +65,10 @@ async function inBrowser(options: WindowOptions): Promise<Window> {
         await ready(page);
       },
       another: open,
+      set: async (change) => {
+        settings = { ...settings, ...change };
+        await applied(page, settings, server.data);
+      },
       close: async () => {
         await browser.close();
         await server.stop();
@@ -72,7 +81,8 @@ async function inBrowser(options: WindowOptions): Promise<Window> {
 }
 
 async function onDesktop(executablePath: string, options: WindowOptions): Promise<Window> {
-  await writeSettings(options.data, { ...CLEAN_SETTINGS, ...settingsOf(options) });
+  let settings = { ...CLEAN_SETTINGS, ...settingsOf(options) };
+  await writeSettings(options.data, settings);
   const args = [
     ...[options.extension ?? [], options.more]
       .flat()
@@ -82,14 +92,18 @@ async function onDesktop(executablePath: string, options: WindowOptions): Promis
     ...["--no-sandbox", "--disable-updates", "--skip-welcome", "--skip-release-notes"],
     "--password-store=basic",
     ...(options.trust ? [] : ["--disable-workspace-trust"]),
-    ...(options.folder === undefined ? [] : [options.folder]),
   ];
+  const place = (folder: string | undefined) => (folder === undefined ? [] : [folder]);
   const env = Object.fromEntries(
     Object.entries({ ...process.env, ...options.env }).filter(
       (pair): pair is [string, string] => pair[1] !== undefined,
     ),
   );
-  const app = await _electron.launch({ executablePath, args, env });
+  const app = await _electron.launch({
+    executablePath,
+    args: [...args, ...place(options.folder)],
+    env,
+  });
   const page = await app.firstWindow();
   await page.setViewportSize(options.viewport);
   await ready(page);
@@ -101,12 +115,17 @@ async function onDesktop(executablePath: string, options: WindowOptions): Promis
       await page.reload();
       await ready(page);
     },
-    another: async () => {
+    another: async (folder) => {
       const opened = app.waitForEvent("window");
-      await page.keyboard.press("ControlOrMeta+Shift+N");
+      // A second start on the same profile hands over to the first, which opens the window.
+      await must("A window", executablePath, [...args, "--new-window", ...place(folder)], { env });
       const second = await opened;
       await ready(second);
       return second;
+    },
+    set: async (change) => {
+      settings = { ...settings, ...change };
+      await applied(page, settings, options.data);
     },
     close: () => app.close(),
   };
@@ -114,4 +133,17 @@ async function onDesktop(executablePath: string, options: WindowOptions): Promis
 
 async function ready(page: Page): Promise<void> {
   await page.locator(".monaco-workbench .statusbar").waitFor({ timeout: 60_000 });
+}
+
+let written = 0;
+
+/** Writes settings and waits until the window goes by them: its title is one of them. */
+async function applied(
+  page: Page,
+  settings: Readonly<Record<string, unknown>>,
+  data: string,
+): Promise<void> {
+  const title = `settings ${++written}`;
+  await writeSettings(data, { ...settings, "window.title": title });
+  await page.waitForFunction(`document.title.includes(${JSON.stringify(title)})`);
 }

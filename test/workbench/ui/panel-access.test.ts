@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { finish, type Panel, run, startPanel, write } from "./panel.js";
+import { join } from "node:path";
+import type { Frame } from "playwright-core";
+import { root } from "../../../scripts/process.js";
+import type { ToPanel } from "../../../src/webview/protocol.js";
+import { until } from "../harness.js";
+import { finish, type Panel, startPanel, write } from "./panel.js";
+import { approvalStates, chatStates } from "./states.js";
 
 /** What axe tells of one rule that is broken. */
 interface Fault {
@@ -11,17 +17,33 @@ interface Fault {
 
 // axe's own builder starts at the page, and cannot reach through the frames of a webview's guest.
 const axe = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES = {
+  dark: "Default Dark Modern",
+  light: "Default Light Modern",
+  contrast: "Default High Contrast",
+  "contrast-light": "Default High Contrast Light",
+} as const;
+const PICTURES = join(root, ".vscode-test/screenshots/states");
 
-/** The rules broken in the chat's page, each with the first element that breaks it. */
-async function faults(panel: Panel): Promise<readonly Fault[]> {
-  const chat = await panel.chat();
-  await chat.evaluate(await axe);
-  // A webview is transparent; what it lies on, axe cannot see.
-  await chat.evaluate(
-    `document.body.style.background = getComputedStyle(document.documentElement)
-      .getPropertyValue("--vscode-sideBar-background")`,
+/** Puts a page into a state, as the host would, and waits until it was drawn. */
+async function show(frame: Frame, state: ToPanel): Promise<void> {
+  await frame.evaluate(
+    (data) =>
+      new Promise((resolve) => {
+        const page = globalThis as unknown as {
+          dispatchEvent(event: Event): void;
+          requestAnimationFrame(then: () => void): void;
+        };
+        page.dispatchEvent(new MessageEvent("message", { data }));
+        page.requestAnimationFrame(() => page.requestAnimationFrame(() => setTimeout(resolve)));
+      }),
+    state,
   );
-  const { passes, found } = await chat.evaluate<{ passes: number; found: readonly Fault[] }>(
+}
+
+/** The rules broken in a page, each with the first element that breaks it. */
+async function faults(frame: Frame): Promise<readonly Fault[]> {
+  const { passes, found } = await frame.evaluate<{ passes: number; found: readonly Fault[] }>(
     `axe.run("#root").then(({ passes, violations }) => ({
       passes: passes.length,
       found: violations.map(({ id, nodes }) => ({
@@ -34,62 +56,91 @@ async function faults(panel: Panel): Promise<readonly Fault[]> {
   return found;
 }
 
-const THEMES = ["Default Dark Modern", "Default Light Modern", "Default High Contrast"];
-
-for (const theme of THEMES)
-  describe(`the panel for everyone, in ${theme}`, () => {
-    let panel: Panel;
-
-    before(async () => {
-      panel = await startPanel({
-        files: { "a.txt": "one\n" },
-        settings: { "workbench.colorTheme": theme },
-      });
-      await panel.newSession();
-    });
-    after(() => panel?.stop());
-
-    it("has no fault that axe knows, empty, with a card, a question, output and an end", async () => {
-      assert.deepEqual(await faults(panel), []);
-      await panel.ask(
-        "Go",
-        write("a.txt", "two\n", {
-          text: "Text with `code`, a [link](a.txt) and\n\n```ts\nconst x = 1;\n```",
-        }),
-        run("printf", "\\033[31mred\\033[0m plain\n"),
-        { calls: [{ tool: "ask", args: { question: "Which?", options: ["This", "That"] } }] },
-        finish("All **done**."),
-      );
-      const edit = await panel.card("a.txt");
-      assert.deepEqual(await faults(panel), []);
-      await panel.bench.screenshot(`panel-card-${theme}`);
-      await edit.getByRole("button", { name: "Approve", exact: true }).click();
-      const command = await panel.card("Wants to run a command");
-      assert.deepEqual(await faults(panel), []);
-      await command.getByRole("button", { name: "Approve", exact: true }).click();
-      const chat = await panel.chat();
-      await chat.getByRole("button", { name: "That" }).waitFor();
-      assert.deepEqual(await faults(panel), []);
-      await chat.getByRole("button", { name: "That" }).click();
-      await chat.getByText("All done.").waitFor();
-      await chat.getByRole("button", { name: /^run / }).click();
-      assert.deepEqual(await faults(panel), []);
-      await panel.bench.screenshot(`panel-end-${theme}`);
-    });
-  });
-
-describe("the main job by the keyboard alone", () => {
+describe("the panel for everyone", () => {
   let panel: Panel;
+  let chat: Frame;
+  let approvals: Frame;
 
   before(async () => {
     panel = await startPanel({ files: { "a.txt": "one\n" } });
+    await mkdir(PICTURES, { recursive: true });
+    chat = await panel.newSession();
+    approvals = await panel.bench.frame(".none");
+    for (const frame of [chat, approvals]) await frame.evaluate(await axe);
   });
   after(() => panel?.stop());
 
-  it("asks, reaches the card, approves, and hears of it", async () => {
+  /** Every state of both views, drawn. */
+  async function* states(): AsyncGenerator<{ name: string; frame: Frame }> {
+    for (const [name, state] of Object.entries(chatStates)) {
+      await show(chat, state);
+      yield { name: `chat, ${name}`, frame: chat };
+    }
+    for (const [name, state] of Object.entries(approvalStates)) {
+      await show(approvals, state);
+      yield { name: `approvals, ${name}`, frame: approvals };
+    }
+  }
+
+  for (const [short, theme] of Object.entries(THEMES))
+    it(`has no fault that axe knows in any state of its views, in ${theme}`, async () => {
+      await panel.bench.set({ "workbench.colorTheme": theme });
+      for (const frame of [chat, approvals])
+        await until("the theme to be there", () =>
+          frame.evaluate<boolean>(
+            `document.body.dataset.vscodeThemeName === ${JSON.stringify(theme)} ||
+             document.body.dataset.vscodeThemeId === ${JSON.stringify(theme)}`,
+          ),
+        );
+      // A webview is transparent; what it lies on, axe cannot see.
+      for (const frame of [chat, approvals])
+        await frame.evaluate(
+          `document.body.style.background = getComputedStyle(document.documentElement)
+            .getPropertyValue("--vscode-sideBar-background")`,
+        );
+      const found: Record<string, readonly Fault[]> = {};
+      for await (const { name, frame } of states()) {
+        const broken = await faults(frame);
+        if (broken.length > 0) found[name] = broken;
+        const place = await frame.frameElement();
+        await place.screenshot({ path: join(PICTURES, `${short}, ${name}.png`) });
+      }
+      assert.deepEqual(found, {});
+    });
+
+  it("fits into 320 px, and into half of that, in every state", async () => {
+    for (const width of [320, 160]) {
+      for (const frame of [chat, approvals])
+        await frame.evaluate(`document.body.style.width = "${width}px"`);
+      const wide: Record<string, number> = {};
+      for await (const { name, frame } of states()) {
+        const over = await frame.evaluate<number>(
+          "document.querySelector('#root').scrollWidth - document.querySelector('#root').clientWidth",
+        );
+        if (over > 0) wide[name] = over;
+        const hidden = await frame.evaluate<string[]>(`(() => {
+          const out = [];
+          for (const button of document.querySelectorAll("button")) {
+            const { left, right, width } = button.getBoundingClientRect();
+            if (width > 0 && (left < 0 || right > ${width} + 0.5)) out.push(button.textContent);
+          }
+          return out;
+        })()`);
+        assert.deepEqual(hidden, [], `${name} at ${width} px`);
+        const place = await frame.frameElement();
+        await place.screenshot({ path: join(PICTURES, `${width}, ${name}.png`) });
+      }
+      assert.deepEqual(wide, {});
+    }
+    for (const frame of [chat, approvals]) await frame.evaluate(`document.body.style.width = ""`);
+  });
+
+  it("asks, reaches the card, approves, and hears of it, by the keyboard alone", async () => {
     const { page } = panel.bench;
+    // The pages have been shown what never was: they begin anew.
+    await panel.bench.reload();
     await panel.bench.command("Countersign: New Session");
-    const chat = await panel.chat();
+    chat = await panel.chat();
     await chat.locator("textarea:focus").waitFor();
     panel.model.push(write("a.txt", "two\n"), finish("Done by keys."));
     await page.keyboard.type("Change a.txt");

@@ -34,6 +34,8 @@ export async function startPanel(options: WorkbenchOptions = {}): Promise<Panel>
       ...options.settings,
     },
   });
+  // What a suite waits for comes within seconds; a fault shall not take half a minute to show.
+  bench.page.context().setDefaultTimeout(15_000);
   const chat = () => bench.frame('[role="log"]');
   const composer = async () => (await chat()).getByRole("textbox", { name: "Message" });
   const panel: Panel = {
