@@ -12,6 +12,7 @@ import { SettingsFile } from "./acp/settings.js";
 import { lingering, openStdin, takeStdout } from "./acp/stdio.js";
 import { createCore } from "./core/core.js";
 import { createClient } from "./core/model/index.js";
+import { byNodeHttp } from "./core/model/nodeHttp.js";
 
 async function main(): Promise<number> {
   const { output, failed } = takeStdout();
@@ -21,7 +22,7 @@ async function main(): Promise<number> {
   const environment = await orOllama(readEnvironment(process.env), process.env, report);
   const settings = new SettingsFile(environment.home, report);
   const models = new Models(environment, (setup) =>
-    createClient({ ...setup, advice: adviceOf(setup) }),
+    createClient({ ...setup, advice: adviceOf(setup) }, byNodeHttp),
   );
   const core = createCore({
     home: environment.home,

@@ -16,6 +16,7 @@ import {
   serverOf,
 } from "./config.js";
 import { Exchange } from "./exchange.js";
+import type { Transport } from "./transport.js";
 
 /** Anthropic's window where nothing else is known, in tokens. */
 const ANTHROPIC_CONTEXT_TOKENS = 200_000;
@@ -29,7 +30,10 @@ export class AnthropicClient implements ChatClient {
   /** False once a server has refused the mark that caches a whole request. */
   private autoCache = true;
 
-  constructor(private readonly config: AnthropicConfig) {
+  constructor(
+    private readonly config: AnthropicConfig,
+    private readonly transport?: Transport,
+  ) {
     const server = serverOf(config);
     // The API's version is part of its paths, and people paste it with the base URL.
     this.server = { ...server, base: server.base.replace(/\/v1$/, "") };
@@ -57,6 +61,7 @@ export class AnthropicClient implements ChatClient {
       headers: { ...(key === "" ? {} : { "x-api-key": key }), ...this.config.headers },
       signal: options.signal,
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
+      transport: this.transport,
     });
     const reading = new AnthropicReading(request, options, this.server, this.model);
     return exchange.answer(reading, () =>

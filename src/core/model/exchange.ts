@@ -8,6 +8,7 @@ import {
   isRecord,
 } from "./errors.js";
 import { EventReader, type StreamEvent } from "./sse.js";
+import { byFetch, type Reply, type Transport } from "./transport.js";
 
 export interface ExchangeOptions {
   readonly context: ErrorContext;
@@ -18,6 +19,8 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal;
   /** Silence in milliseconds after which the exchange counts as broken. */
   readonly idleMs: number;
+  /** `byFetch` by default. */
+  readonly transport?: Transport | undefined;
 }
 
 /** One answer as it grows from the events of a stream. */
@@ -51,11 +54,7 @@ export class Exchange {
   }
 
   /** Posts `body` as JSON; see `fetch`. `protocol`: what the server's protocol asks for in headers. */
-  post(
-    url: URL,
-    body: unknown,
-    protocol: Readonly<Record<string, string>> = {},
-  ): Promise<Response> {
+  post(url: URL, body: unknown, protocol: Readonly<Record<string, string>> = {}): Promise<Reply> {
     return this.fetch(url, {
       method: "POST",
       headers: { accept: "application/json", "content-type": "application/json", ...protocol },
@@ -71,7 +70,7 @@ export class Exchange {
       readonly body?: string;
       readonly headers?: Record<string, string>;
     } = {},
-  ): Promise<Response> {
+  ): Promise<Reply> {
     if (url.origin !== this.options.origin) {
       throw this.fail(
         new ChatError(
@@ -83,16 +82,15 @@ export class Exchange {
     const headers = new Headers(init.headers);
     headers.set("user-agent", "Countersign");
     for (const [name, value] of Object.entries(this.options.headers)) headers.set(name, value);
-    const response = await globalThis.fetch(url, {
+    const { transport = byFetch } = this.options;
+    const response = await transport(url, {
       method: init.method ?? "GET",
       headers,
       body: init.body ?? null,
-      // Followed, a redirect would take the key's headers to another server.
-      redirect: "manual",
       signal: this.controller.signal,
     });
     this.touch();
-    if (response.ok) return response;
+    if (response.status >= 200 && response.status < 300) return response;
     if (response.status >= 300 && response.status < 400) {
       const to = response.headers.get("location") ?? "another address";
       throw this.fail(
@@ -113,7 +111,7 @@ export class Exchange {
    * named `whole`. Throws `ChatError` for a page, an error in place of a stream, or a broken
    * connection; `delivered` says whether something has been shown by then.
    */
-  async *events(response: Response, delivered: () => boolean): AsyncGenerator<StreamEvent> {
+  async *events(response: Reply, delivered: () => boolean): AsyncGenerator<StreamEvent> {
     const { context } = this.options;
     const type = response.headers.get("content-type") ?? "";
     if (type.includes("text/html")) throw chatError({ page: true, message: "" }, context);
@@ -124,7 +122,7 @@ export class Exchange {
     }
     const reader = new EventReader();
     let any = false;
-    for await (const bytes of this.chunks(response)) {
+    for await (const bytes of response.body) {
       const { events, lines } = reader.push(bytes);
       // A byte now and then is no life: only a finished line is, a keep-alive comment included.
       if (lines) this.touch();
@@ -151,7 +149,7 @@ export class Exchange {
    * Sends with `send` and feeds every event to `reading`; its answer is the result. Rejects as
    * `failure` says, and ends the request in any case.
    */
-  async answer(reading: Reading, send: () => Promise<Response>): Promise<ChatAnswer> {
+  async answer(reading: Reading, send: () => Promise<Reply>): Promise<ChatAnswer> {
     try {
       const response = await send();
       for await (const event of this.events(response, () => reading.delivered)) {
@@ -202,25 +200,11 @@ export class Exchange {
     }, this.options.idleMs);
   }
 
-  private async *chunks(response: Response): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader();
-    if (reader === undefined) return;
-    try {
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      reader.releaseLock();
-    }
-  }
-
   /** The first `limit` bytes of a body, as text. */
-  async text(response: Response, limit: number): Promise<string> {
+  async text(response: Reply, limit: number): Promise<string> {
     const parts: Uint8Array[] = [];
     let size = 0;
-    for await (const bytes of this.chunks(response)) {
+    for await (const bytes of response.body) {
       parts.push(bytes);
       size += bytes.length;
       if (size > limit) break;

@@ -3,6 +3,7 @@ import type { ChatClient } from "./chatClient.js";
 import type { ModelConfig } from "./config.js";
 import { DemoClient } from "./demo.js";
 import { OpenAiClient } from "./openai.js";
+import type { Transport } from "./transport.js";
 
 export type { AnthropicConfig, DemoConfig, ModelConfig, OpenAiConfig } from "./config.js";
 export { modelConfigSchema } from "./config.js";
@@ -10,14 +11,14 @@ export { type RetryOptions, sendWithRetry } from "./retry.js";
 
 /**
  * A client for a model. Nothing is sent yet. Throws `ChatError` where the configuration cannot be
- * right.
+ * right. `transport`: what requests go by, `byFetch` where it is not given.
  */
-export function createClient(config: ModelConfig): ChatClient {
+export function createClient(config: ModelConfig, transport?: Transport): ChatClient {
   switch (config.provider) {
     case "openai":
-      return new OpenAiClient(config);
+      return new OpenAiClient(config, transport);
     case "anthropic":
-      return new AnthropicClient(config);
+      return new AnthropicClient(config, transport);
     case "demo":
       return new DemoClient(config);
     default:

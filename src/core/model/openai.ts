@@ -10,6 +10,7 @@ import { endpoint, type OpenAiConfig, type Server, serverOf } from "./config.js"
 import { Exchange } from "./exchange.js";
 import { OpenAiReading } from "./openaiReading.js";
 import { openaiBody, type WireQuirks } from "./openaiRequest.js";
+import type { Transport } from "./transport.js";
 
 /**
  * Chat completions, for OpenAI and every server that speaks as it does: Azure, OpenRouter,
@@ -22,7 +23,10 @@ export class OpenAiClient implements ChatClient {
   private readonly server: Server;
   private quirks: WireQuirks;
 
-  constructor(private readonly config: OpenAiConfig) {
+  constructor(
+    private readonly config: OpenAiConfig,
+    private readonly transport?: Transport,
+  ) {
     this.server = serverOf(config);
     this.model = config.model;
     this.contextTokens = config.contextTokens ?? CONTEXT_TOKENS;
@@ -54,6 +58,7 @@ export class OpenAiClient implements ChatClient {
       headers: this.headers(),
       signal: options.signal,
       idleMs: this.config.idleMs ?? MODEL_IDLE_MS,
+      transport: this.transport,
     });
     const reading = new OpenAiReading(request, options, this.server, this.model);
     return exchange.answer(reading, () =>
