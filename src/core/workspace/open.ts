@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
+import { constants, readlinkSync } from "node:fs";
+import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { codeOf, fault, notRegular } from "./faults.js";
 import { resolvePath } from "./resolve.js";
 import type { LocatedPath, ToolError, Workspace } from "./types.js";
@@ -44,7 +44,7 @@ export function heldPath(handle: FileHandle): string | undefined {
 export async function isAt(handle: FileHandle, real: string): Promise<boolean> {
   const held = heldPath(handle);
   if (held !== undefined) {
-    const path = await readlink(held, { encoding: "buffer" }).catch(() => undefined);
+    const path = linkOf(held);
     if (path?.equals(Buffer.from(real)) === true) return true;
     // A disk that ignores case may know it by another spelling; anything else has moved.
     if (path !== undefined && path.toString().toLowerCase() !== real.toLowerCase()) return false;
@@ -58,6 +58,15 @@ export async function isAt(handle: FileHandle, real: string): Promise<boolean> {
     return (await realpath(real)).toLowerCase() === real.toLowerCase();
   } catch {
     return false;
+  }
+}
+
+/** The kernel answers for an open file out of its memory: no disk is asked that could be slow. */
+function linkOf(held: string): Buffer | undefined {
+  try {
+    return readlinkSync(held, { encoding: "buffer" });
+  } catch {
+    return undefined;
   }
 }
 

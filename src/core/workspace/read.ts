@@ -6,7 +6,7 @@ import { type Moments, openChecked, type Roots } from "./open.js";
 import type { Permit } from "./permit.js";
 import type { LocatedPath, Snapshot, ToolResult } from "./types.js";
 import { FileChanged, ToolError } from "./types.js";
-import { isBinary, readByLine, readByOffset, windowText } from "./window.js";
+import { isBinary, readByLine, readByOffset, together, windowText } from "./window.js";
 
 const NO_FILE: Snapshot = { bytes: null, digest: null, mode: null, links: 0 };
 
@@ -84,16 +84,19 @@ export async function readWindow(
   }
   const { handle } = opened;
   try {
-    const { size } = await handle.stat();
-    if (await isBinary(handle)) {
+    // A read by line may have far to go, for nothing where the file is binary: it comes after.
+    const [binary, early] = await together([
+      isBinary(handle),
+      "line" in from ? undefined : readByOffset(handle, from.offset, READ_BYTES),
+    ]);
+    if (binary) {
+      const { size } = await handle.stat();
       return new ToolError(
         `${nameOf(path)} is a binary file of ${size} bytes and is not shown. Use run with a program that reads it, where that helps.`,
       );
     }
-    const read =
-      "line" in from
-        ? await readByLine(handle, from.line, READ_BYTES, options.signal)
-        : await readByOffset(handle, from.offset, READ_BYTES);
+    const line = "line" in from ? from.line : 1;
+    const read = early ?? (await readByLine(handle, line, READ_BYTES, options.signal));
     return windowText(nameOf(path), read);
   } catch (error) {
     if (options.signal?.aborted === true) return new ToolError("The read was cancelled.");

@@ -142,6 +142,21 @@ function realpathNative(file: string): Promise<Buffer> {
   return realpath(file, { encoding: "buffer" });
 }
 
+/**
+ * Whether everything along `parts` is there, goes through no link and is spelled as on the disk:
+ * then a walk would come to the same, in a question to the disk for every part.
+ */
+async function isDirect(start: string, parts: readonly string[]): Promise<boolean> {
+  if (parts.includes("..")) return false;
+  const path = pathsOf(process.platform).join(start, ...parts);
+  try {
+    return (await realpathNative(path)).equals(Buffer.from(path));
+  } catch (error) {
+    if (codeOf(error) === "") throw error;
+    return false;
+  }
+}
+
 function refused(given: string, reason: string): ResolvedPath {
   return { kind: "refused", given, reason: `The path ${showName(given)} is refused: ${reason}.` };
 }
@@ -179,8 +194,12 @@ export async function resolvePath(
 
   const fromRoot = !absolute || own > 0;
   const start = fromRoot ? realRoot : drive;
-  const walked = await walk(start, parts.slice(own), realRoot, platform);
-  const existing = await spelled(walked.existing);
+  const ahead = parts.slice(own);
+  const direct = platform === process.platform && (await isDirect(start, ahead));
+  const walked = direct
+    ? { existing: paths.join(start, ...ahead), missing: [], left: undefined, stuck: undefined }
+    : await walk(start, ahead, realRoot, platform);
+  const existing = direct ? walked.existing : await spelled(walked.existing);
   if (existing === undefined) return refused(given, "it leads through a name that is no UTF-8");
   const real = paths.join(existing, ...walked.missing);
 

@@ -45,6 +45,12 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
   return buffer.subarray(0, filled);
 }
 
+/** All of them once every one has ended, so that nothing reads any more when the file is closed. */
+export async function together<T extends readonly (Promise<unknown> | undefined)[] | []>(work: T) {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
 function encodingOf(head: Uint8Array): Encoding {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
@@ -138,10 +144,13 @@ export async function readByOffset(
   offset: number,
   limit: number,
 ): Promise<Window | PastEnd> {
-  const { size } = await handle.stat();
-  const encoding = encodingOf(await readAt(handle, 0, 2));
   const before = Math.min(offset, MARGIN);
-  const around = await readAt(handle, offset - before, before + limit + 2 * MARGIN);
+  const [{ size }, head, around] = await together([
+    handle.stat(),
+    readAt(handle, 0, 2),
+    readAt(handle, offset - before, before + limit + 2 * MARGIN),
+  ]);
+  const encoding = encodingOf(head);
   const skipped = restOfCharacter(around, before, offset, encoding);
   const bytes = around.subarray(before + skipped);
   if (bytes.length === 0) return { kind: "past", size, asked: `offset ${offset}` };
