@@ -10,9 +10,9 @@ import { must, onPath, root, ScriptError } from "../process.js";
 import { withLock } from "./lock.js";
 
 /** The package's version; 4.139.1 holds VS Code 1.139.1. */
-export const CODE_SERVER = "4.139.1";
+const CODE_SERVER = "4.139.1";
 /** The Node that it wants, which is not the one this repository is built with. */
-export const NODE = "24";
+const NODE = "24";
 /** What the extension host and the terminal load, built on this machine. */
 const NATIVE = ["@vscode/spdlog", "@vscode/native-watchdog", "node-pty"];
 

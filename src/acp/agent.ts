@@ -8,6 +8,7 @@ import {
   type PromptResponse,
   RequestError,
 } from "@agentclientprotocol/sdk";
+import { messageOf } from "../core/messageOf.js";
 import type { Allow } from "../core/session/events.js";
 import { tellVerdict } from "../core/session/verify.js";
 import type { Core, LiveSession, SessionSummary } from "../core/turn/live.js";
@@ -288,8 +289,4 @@ function standing(live: LiveSession): string | undefined {
     return `These prompts wait in the queue; /go-on sends them on.\n${texts}`;
   }
   return undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

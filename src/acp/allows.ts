@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import * as z from "zod";
+import { messageOf } from "../core/messageOf.js";
 import { type Allow, allowSchema } from "../core/session/events.js";
 import { isUnder } from "./workspace.js";
 
 /** A file of allows that is not obeyed; `message` says why, and no session starts. */
-export class AllowsError extends Error {}
+class AllowsError extends Error {}
 
 /**
  * The allows that `COUNTERSIGN_ALLOWS` names, for a new session in `root` (real, absolute): a JSON
@@ -18,7 +19,7 @@ export function readAllows(file: string, root: string): Allow[] {
   try {
     json = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new AllowsError(`COUNTERSIGN_ALLOWS: ${error instanceof Error ? error.message : error}`);
+    throw new AllowsError(`COUNTERSIGN_ALLOWS: ${messageOf(error)}`);
   }
   if (isUnder(file, root)) {
     throw new AllowsError(

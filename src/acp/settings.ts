@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { messageOf } from "../core/messageOf.js";
 import type { StopHook } from "../core/turn/live.js";
 import { isUnder } from "./workspace.js";
 
@@ -90,7 +91,7 @@ export class SettingsFile {
     try {
       json = JSON.parse(readFileSync(this.#path, "utf8").replace(/^\ufeff/, ""));
     } catch (error) {
-      throw new SettingsError(`${this.#path}: ${error instanceof Error ? error.message : error}`);
+      throw new SettingsError(`${this.#path}: ${messageOf(error)}`);
     }
     const parsed = schema.safeParse(json);
     if (!parsed.success) {

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
+import { messageOf } from "../core/messageOf.js";
 
 /** A client's `cwd` as a workspace root, or why it is none. */
 export function checkRoot(cwd: string): { readonly real: string } | { readonly unfit: string } {
@@ -9,7 +10,7 @@ export function checkRoot(cwd: string): { readonly real: string } | { readonly u
     if (!statSync(real).isDirectory()) return { unfit: `${cwd} is not a directory` };
     return { real };
   } catch (error) {
-    return { unfit: `cwd cannot be opened: ${error instanceof Error ? error.message : error}` };
+    return { unfit: `cwd cannot be opened: ${messageOf(error)}` };
   }
 }
 

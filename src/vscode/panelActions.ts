@@ -1,5 +1,6 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { messageOf } from "../core/messageOf.js";
 import type { FromPanel, PanelCommand } from "../webview/protocol.js";
 import type { Answers } from "./answers.js";
 import { ask } from "./asking.js";
@@ -143,8 +144,4 @@ async function run(command: PanelCommand, models: ModelService): Promise<void> {
     default:
       command satisfies never;
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

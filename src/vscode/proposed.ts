@@ -23,7 +23,7 @@ export function parseProposed(uri: vscode.Uri): ProposedRef | undefined {
 }
 
 /** The real path is in the URI, so that the language is recognised; never the content. */
-export function proposedUri(card: OpenCard, side: ProposedRef["side"]): vscode.Uri {
+function proposedUri(card: OpenCard, side: ProposedRef["side"]): vscode.Uri {
   const query = new URLSearchParams({ card: card.card, side }).toString();
   return vscode.Uri.file(card.event.path ?? path.sep).with({ scheme: PROPOSED, query });
 }

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { messageOf } from "../core/messageOf.js";
 import type { SessionSummary } from "../core/turn/live.js";
 import { folders, sessionsHere } from "./folders.js";
 import { toMarkdown } from "./markdown.js";
@@ -137,5 +138,5 @@ function stateText(state: "idle" | "running" | "waiting" | "interrupted"): strin
 }
 
 function report(error: unknown): void {
-  void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  void vscode.window.showErrorMessage(messageOf(error));
 }

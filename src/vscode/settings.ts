@@ -3,7 +3,7 @@ import type { CoreSettings, StopHook } from "../core/turn/live.js";
 import { settings } from "./ids.js";
 
 /** The shell's settings, read anew at each use and taken with care: a user can type anything. */
-export function stopHooks(): StopHook[] {
+function stopHooks(): StopHook[] {
   const value: unknown = vscode.workspace.getConfiguration().get(settings.stopHooks);
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown): StopHook[] => {

@@ -18,7 +18,7 @@ type Raised = EventOf<"card_raised"> & { readonly cut?: boolean };
 const ARM_MS = 400;
 
 /** What the card is about, in one line. */
-export function cardSubject(event: Raised): string {
+function cardSubject(event: Raised): string {
   if (event.kind === "run") return (event.argv ?? []).join(" ");
   return event.relative ?? event.path ?? "";
 }

@@ -6,7 +6,7 @@ import type { Store } from "./store.js";
 import { t } from "./texts.js";
 
 /** Why nothing can be sent right now, or undefined. */
-export function blocked(store: Store): string | undefined {
+function blocked(store: Store): string | undefined {
   const session = store.status?.session;
   if (!session) return undefined;
   if (session.readOnly !== null) return session.readOnly;

@@ -201,7 +201,7 @@ class Block extends Component<{ text: string; session: string }> {
 }
 
 /** Text cut at blank lines outside of fences. */
-export function blocks(text: string): string[] {
+function blocks(text: string): string[] {
   const done: string[] = [];
   let from = 0;
   let fence = false;

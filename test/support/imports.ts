@@ -46,12 +46,13 @@ export function importsOf(source: string): readonly Import[] {
 /** What each part of the core may import by value, itself included. */
 const CORE: Readonly<Record<string, readonly string[]>> = {
   limits: [],
+  messageOf: [],
   workspace: ["limits", "workspace"],
   gate: ["limits", "workspace", "gate"],
   tools: ["limits", "workspace", "gate", "tools"],
   turn: ["limits", "workspace", "gate", "tools", "turn", "session", "model"],
   session: ["limits", "session"],
-  model: ["limits", "model"],
+  model: ["limits", "messageOf", "model"],
   core: ["limits", "workspace", "gate", "tools", "turn", "session", "model", "core"],
 };
 /** Whose types each part may know besides; everyone may know the vocabulary and the port. */
@@ -109,7 +110,7 @@ export interface Reasons {
   readonly processes: Readonly<Record<string, string>>;
 }
 
-export const REASONS: Reasons = {
+const REASONS: Reasons = {
   files: {
     "core/workspace/": "the only place that touches the user's files",
     "core/session/": "the log, the meta data and the lock of a session",

@@ -38,7 +38,7 @@ export interface Tree {
 }
 
 /** Makes `tree` in the directory `at`. */
-export async function plant(at: string, tree: Tree): Promise<void> {
+async function plant(at: string, tree: Tree): Promise<void> {
   for (const [name, node] of Object.entries(tree)) {
     const full = path.join(at, name);
     if (typeof node === "string" || node instanceof Uint8Array) await writeFile(full, node);

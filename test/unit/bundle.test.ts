@@ -50,7 +50,7 @@ describe("what is loaded", () => {
     const { sources, bytes } = await loadedAtOnce("src/extension.ts");
     assert.deepEqual(packagesOf(sources), []);
     const core = sources.filter((source) => source.startsWith("src/core/"));
-    assert.deepEqual(core, ["src/core/gate/visible.ts"]);
+    assert.deepEqual(core, ["src/core/gate/visible.ts", "src/core/messageOf.ts"]);
     assert.ok(bytes < ACTIVATION_BYTES, `${bytes} bytes`);
   });
 

@@ -60,7 +60,7 @@ export function anthropicBody(
 }
 
 /** Tokens a model may answer with, where the user does not say: its own limit or below. */
-export function answerTokens(model: string): number {
+function answerTokens(model: string): number {
   if (/^claude-3-(opus|sonnet|haiku)/.test(model)) return 4_096;
   if (/^claude-3-5/.test(model)) return 8_192;
   if (/^claude-/.test(model)) return 32_000;

@@ -1,43 +1,38 @@
-import * as z from "zod";
 import { ChatError } from "./chatClient.js";
-import { advised, type ErrorContext, shownUrl } from "./errors.js";
-
-/** `Advice` of the host, for errors. */
-const advice = z.object({ setKey: z.string(), pickModel: z.string() }).optional();
+import { type Advice, advised, type ErrorContext, shownUrl } from "./errors.js";
 
 /** The version of Anthropic's protocol that is spoken. */
 export const ANTHROPIC_VERSION = "2023-06-01";
 
-const common = {
-  baseUrl: z.string().min(1),
-  model: z.string().min(1),
-  key: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
+interface Common {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Tokens of an answer at most. */
-  maxTokens: z.number().int().positive().optional(),
+  readonly maxTokens?: number | undefined;
   /** The context window, in tokens. */
-  contextTokens: z.number().int().positive().optional(),
+  readonly contextTokens?: number | undefined;
   /** Silence in milliseconds after which a stream counts as broken; `MODEL_IDLE_MS` by default. */
-  idleMs: z.number().positive().optional(),
-  advice,
-};
+  readonly idleMs?: number | undefined;
+  readonly advice?: Advice | undefined;
+}
 
+export interface OpenAiConfig extends Common {
+  readonly provider: "openai";
+}
+export interface AnthropicConfig extends Common {
+  readonly provider: "anthropic";
+}
+export interface DemoConfig {
+  readonly provider: "demo";
+  /** Milliseconds between the pieces of the demo's words. */
+  readonly pace?: number | undefined;
+  readonly advice?: Advice | undefined;
+}
+export type ServerConfig = OpenAiConfig | AnthropicConfig;
 /** What a client is made from. The key is for the origin of `baseUrl` and never leaves for another. */
-export const modelConfigSchema = z.discriminatedUnion("provider", [
-  z.object({ provider: z.literal("openai"), ...common }),
-  z.object({ provider: z.literal("anthropic"), ...common }),
-  z.object({
-    provider: z.literal("demo"),
-    /** Milliseconds between the pieces of the demo's words. */
-    pace: z.number().nonnegative().optional(),
-    advice,
-  }),
-]);
-export type ModelConfig = z.infer<typeof modelConfigSchema>;
-export type ServerConfig = Extract<ModelConfig, { baseUrl: string }>;
-export type OpenAiConfig = Extract<ModelConfig, { provider: "openai" }>;
-export type AnthropicConfig = Extract<ModelConfig, { provider: "anthropic" }>;
-export type DemoConfig = Extract<ModelConfig, { provider: "demo" }>;
+export type ModelConfig = ServerConfig | DemoConfig;
 
 /** Where a server is, taken apart once. */
 export interface Server {

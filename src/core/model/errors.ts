@@ -1,4 +1,5 @@
 import { RETRY_AFTER_LONGEST_MS } from "../limits.js";
+import { messageOf } from "../messageOf.js";
 import { ChatError, type ChatErrorKind } from "./chatClient.js";
 
 /** How the host lets a user mend things, as the ends of an error's sentences. */
@@ -63,7 +64,7 @@ export function shownUrl(url: string): string {
 }
 
 /** `retry-after-ms` or `retry-after` (seconds or an HTTP date), in milliseconds from `now`. */
-export function retryAfter(headers: Headers, now: number = Date.now()): number | undefined {
+function retryAfter(headers: Headers, now: number = Date.now()): number | undefined {
   const ms = Number.parseFloat(headers.get("retry-after-ms") ?? "");
   if (Number.isFinite(ms) && ms >= 0) return ms;
   const value = headers.get("retry-after")?.trim() ?? "";
@@ -252,10 +253,6 @@ export function isLoopback(url: string): boolean {
   } catch {
     return false;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The innermost `code` of an error and its causes. */

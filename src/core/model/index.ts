@@ -5,9 +5,7 @@ import { DemoClient } from "./demo.js";
 import { OpenAiClient } from "./openai.js";
 import type { Transport } from "./transport.js";
 
-export type { AnthropicConfig, DemoConfig, ModelConfig, OpenAiConfig } from "./config.js";
-export { modelConfigSchema } from "./config.js";
-export { type RetryOptions, sendWithRetry } from "./retry.js";
+export type { ModelConfig } from "./config.js";
 
 /**
  * A client for a model. Nothing is sent yet. Throws `ChatError` where the configuration cannot be

@@ -5,7 +5,7 @@ export const OLLAMA_URL = "http://127.0.0.1:11434";
 /** What Ollama gives a model where nobody has said anything, in tokens. */
 const OLLAMA_CONTEXT_TOKENS = 4_096;
 /** Below this many tokens an agent forgets what it is doing: Ollama cuts the oldest without a word. */
-export const SMALL_CONTEXT_TOKENS = 16_384;
+const SMALL_CONTEXT_TOKENS = 16_384;
 /** Models whose details are asked for. */
 const DETAILED_MODELS = 24;
 

@@ -19,8 +19,8 @@ export interface CallResult {
 
 /** What stands for an empty text: no provider takes an empty one. */
 export const EMPTY_ANSWER = "(empty answer)";
-export const EMPTY_OUTPUT = "(no output)";
-export const EMPTY_ASK = "(empty message)";
+const EMPTY_OUTPUT = "(no output)";
+const EMPTY_ASK = "(empty message)";
 const NO_RESULT = "interrupted: there is no result of this call";
 
 /**

@@ -1,5 +1,5 @@
 /** Characters of a title at most. */
-export const TITLE_CHARS = 60;
+const TITLE_CHARS = 60;
 
 /** The title of a session nobody has named yet. */
 export const NO_TITLE = "New session";

@@ -14,7 +14,7 @@ const SMALL_BYTES = 512;
 const EXCERPT_CHARS = 200;
 
 /** Tokens a text counts for; an estimate. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / TOKEN_BYTES);
 }
 

@@ -40,7 +40,7 @@ function stream(name: string, text: string, bytes: number, leftOut: number): str
 }
 
 /** What the model gets of a command that ran. `ok` where it ended by itself with exit code 0. */
-export function commandResult(exit: Exited, timeout: number): ToolResult {
+function commandResult(exit: Exited, timeout: number): ToolResult {
   const ok = exit.code === 0 && !exit.timedOut && !exit.cancelled;
   const text =
     `[${ending(exit, timeout)}]` +

@@ -52,7 +52,7 @@ function betweenCharacters(text: string, index: number): number {
 }
 
 /** At most `GREP_LINE_CHARS` characters of `line` around the characters from `start` to `end`. */
-export function around(line: string, start: number, end: number): string {
+function around(line: string, start: number, end: number): string {
   if (line.length <= GREP_LINE_CHARS) return showLine(line);
   const shown = Math.min(end - start, GREP_LINE_CHARS);
   const before = Math.floor((GREP_LINE_CHARS - shown) / 2);

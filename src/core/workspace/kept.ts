@@ -15,7 +15,7 @@ export function cutTail(bytes: Uint8Array): number {
 }
 
 /** How many bytes at the start of `bytes` belong to a character that began before it (0 to 3). */
-export function cutHead(bytes: Uint8Array): number {
+function cutHead(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && count < bytes.length && ((bytes[count] ?? 0) & 0xc0) === 0x80) count++;
   return count;

@@ -51,7 +51,7 @@ function urlFault(text: string): string | undefined {
 }
 
 /** A key from a password box; "" for none, undefined where the user left it. */
-export async function askKey(origin: string, hint?: string): Promise<string | undefined> {
+async function askKey(origin: string, hint?: string): Promise<string | undefined> {
   const plain = origin.startsWith("http://") && !isLoopback(origin);
   const warning = plain ? ` ${vscode.l10n.t("The connection is not encrypted.")}` : "";
   const key = await vscode.window.showInputBox({

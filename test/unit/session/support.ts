@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EventBody } from "../../../src/core/session/events.js";
@@ -39,10 +39,4 @@ export async function makeSession(place: Place, bodies: readonly EventBody[] = [
 
 export function asks(...texts: string[]): EventBody[] {
   return texts.map((text) => ({ type: "ask_queued", ask: text, text }));
-}
-
-/** A directory with a log of exactly this text. */
-export async function writeLog(place: Place, text: string | Buffer): Promise<void> {
-  await mkdir(place.directory, { recursive: true });
-  await appendFile(place.log, text);
 }
