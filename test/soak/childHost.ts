@@ -65,14 +65,12 @@ export class Child {
   ): Promise<Extract<Word, { word: W }> | undefined> {
     const find = () => this.#words.find((word) => word.word === kind);
     const settled = (): boolean => find() !== undefined || this.#over || this.broken.length > 0;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), ms);
-    while (!settled() && !late.signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.add(resolve);
-        late.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-    }
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#wake();
+    }, ms);
+    while (!settled() && !late) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     clearTimeout(timer);
     return find() as Extract<Word, { word: W }> | undefined;
   }

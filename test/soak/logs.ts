@@ -113,16 +113,23 @@ export function faultsOf(log: Log): Fault[] {
 export function startedCalls(logs: readonly Log[]): { args: string; ok: boolean }[] {
   return logs.flatMap(({ events }) => {
     const args = new Map<string, string>();
+    const edited = new Map<string, string>();
     const ok = new Set<string>();
     for (const event of events) {
       if (event.type === "model_answered") {
         for (const one of event.calls) args.set(one.call, JSON.stringify(one.args));
       }
+      if (event.type === "card_edited") edited.set(event.card, event.edited ?? "");
       if (event.type === "call_ended" && event.ok) ok.add(event.call);
     }
     return events.flatMap((event) =>
       event.type === "call_started"
-        ? [{ args: args.get(event.call) ?? "", ok: ok.has(event.call) }]
+        ? [
+            {
+              args: `${args.get(event.call) ?? ""}${edited.get(event.card ?? "") ?? ""}`,
+              ok: ok.has(event.call),
+            },
+          ]
         : [],
     );
   });

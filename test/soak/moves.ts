@@ -67,6 +67,8 @@ export async function makeMove(move: Move["do"], scene: Scene): Promise<Done> {
       const other = scene.second();
       try {
         const seen = await other.openSession(session.id);
+        // Closed and opened again in between by another move: then the second window came first.
+        if (session.readOnly !== undefined) return { what: "look while it is opened again" };
         if (seen.readOnly === undefined)
           broken("one writer a session", "a second window may write");
         const { outcome } = await seen.ask("x");
@@ -83,6 +85,15 @@ export async function makeMove(move: Move["do"], scene: Scene): Promise<Done> {
     case "tell": {
       core.filesChanged(FILES.map((file) => `${scene.workspace}/${file}`));
       return { what: "tell of changed files" };
+    }
+    case "undo": {
+      const target = session.undoable[0]?.target;
+      if (target === undefined) return { what: "undo: there is nothing" };
+      const plan = await session.planUndo(target);
+      if (typeof plan === "string") return { what: "undo: not now" };
+      // No merge: it would mix the marks of two texts, as it should.
+      const choices = new Map(plan.items.map(({ path }) => [path, "restore"] as const));
+      return { what: `undo: ${(await session.undo(plan, choices, "test")).outcome}` };
     }
     default:
       return { what: `there is no move ${move satisfies never}` };

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventOf, SessionEvent } from "../../src/core/session/events.js";
 import type { AnswerOutcome, LiveSession, OpenCard } from "../../src/core/turn/live.js";
-import { readMarked } from "./files.js";
+import { marked, readMarked } from "./files.js";
 import type { Random } from "./random.js";
 
 const surface = "test" as const;
@@ -73,6 +74,8 @@ export class Person {
       did(`allow once: ${(await this.#answer(event.card, "allow_once")).outcome}`);
     } else if (kind < 0.7) {
       did(`allow for the session: ${(await this.#answer(event.card, "allow_session")).outcome}`);
+    } else if (kind < 0.76 && event.kind === "write") {
+      await this.#edited(event.card);
     } else if (kind < 0.82) {
       did(`deny: ${(await this.#answer(event.card, "deny", "Not like this.")).outcome}`);
     } else if (kind < 0.92) {
@@ -81,6 +84,19 @@ export class Person {
       const { outcome } = await this.session.ask("a message while a card is open");
       did(`leave a card open: ${outcome}`);
     }
+  }
+
+  /** Says yes to a text of their own in place of the proposal. */
+  async #edited(card: string): Promise<void> {
+    const { random, did } = this.now;
+    const mark = `[p${random.below(1_000_000_000)}]`;
+    const bytes = Buffer.from(marked(mark, random));
+    const edit = await this.session.editCard(card, bytes);
+    const shown = createHash("sha256").update(bytes).digest("hex");
+    const stale = await this.session.answerCard(card, "allow_once", { surface, shown: "0" });
+    if (stale.outcome === "taken") this.now.broken("one answer a card", "a yes to another text");
+    const { outcome } = await this.session.answerCard(card, "allow_once", { surface, shown });
+    did(`edit a card: ${edit.outcome}, ${outcome}`);
   }
 
   #answer(

@@ -4,7 +4,7 @@ import { Random } from "./random.js";
 /** What a person does on their own, beside answering cards and questions as they come. */
 const MOVES = [
   ...(["ask", "ask", "ask", "ask", "cancel", "goOn", "goOn", "revoke", "withdraw"] as const),
-  ...(["remake", "twice", "rename", "look", "reopen", "tell"] as const),
+  ...(["remake", "twice", "rename", "look", "reopen", "tell", "undo", "undo"] as const),
 ] as const;
 /** What another program does to the files of the workspace. */
 const EDITS = [

@@ -66,6 +66,12 @@ export function denied(answer: Pick<EventOf<"card_answered">, "note" | "nothingL
   return { ok: false, result };
 }
 
+function untrusted(): ToolError {
+  return new ToolError(
+    "Commands do not run in an untrusted workspace. Go on without, or ask the user to trust it.",
+  );
+}
+
 /** Node wraps a signal's reason in an error of its own, so its name is looked at too. */
 function isCancel(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
@@ -118,13 +124,7 @@ async function carryOut(request: CallRequest): Promise<Ending> {
     context.signal.throwIfAborted();
     const prepared = await known.tool.prepare(known.args, context);
     if (prepared instanceof ToolError) return failed(prepared);
-    if (prepared.kind === "run" && !request.trusted()) {
-      return failed(
-        new ToolError(
-          "Commands do not run in an untrusted workspace. Go on without, or ask the user to trust it.",
-        ),
-      );
-    }
+    if (prepared.kind === "run" && !request.trusted()) return failed(untrusted());
     const admission = await gate.admit({
       call: call.call,
       tool: call.tool,
@@ -139,6 +139,8 @@ async function carryOut(request: CallRequest): Promise<Ending> {
       replaces = admission.card;
       continue;
     }
+    // The trust may have gone while the card was up.
+    if (prepared.kind === "run" && !request.trusted()) return failed(untrusted());
     const edited = admission.kind === "permit" ? admission.edited : undefined;
     const ending = await execute(request, known.tool, known.args, edited ?? prepared, admission);
     if (!(ending instanceof FileChanged)) return ending;
