@@ -18,6 +18,9 @@ import { Sessions } from "./vscode/sessions.js";
 import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
 import { StatusBar } from "./vscode/statusBar.js";
 
+/** What VS Code waits for before it ends the extension host: processes are ended, logs and locks closed. */
+let running: { dispose(): Promise<void> } | undefined;
+
 /** Registers the shell and returns: the core and the models' clients are loaded once they are needed. */
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Countersign", { log: true });
@@ -38,6 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
     unsaved,
     report,
   });
+  running = core;
   const sessions = new Sessions(core, context.workspaceState);
   const answers = new Answers(sessions);
   const proposals = new Proposals(sessions, () => {
@@ -54,7 +58,6 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   context.subscriptions.push(
     log,
-    { dispose: () => void core.dispose() },
     sessions,
     proposals,
     chat,
@@ -75,4 +78,9 @@ export function activate(context: vscode.ExtensionContext): void {
     registerCommands(parts, log),
   );
   sessions.restore().catch((error: unknown) => log.error(String(error)));
+}
+
+export async function deactivate(): Promise<void> {
+  await running?.dispose();
+  running = undefined;
 }
