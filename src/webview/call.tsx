@@ -3,10 +3,10 @@ import { parseAnsi } from "./ansi.js";
 import { Argv, OpenCard, SettledCard } from "./card.js";
 import { duration } from "./format.js";
 import { post } from "./host.js";
+import type { CallItem } from "./items.js";
 import { FileLink } from "./markdown.js";
 import { Icon, LongText, Pre, useFold } from "./parts.js";
 import { t } from "./texts.js";
-import type { CallItem } from "./transcript.js";
 
 const ICONS: Readonly<Record<string, string>> = {
   read_file: "file",

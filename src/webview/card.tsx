@@ -4,10 +4,10 @@ import type { Answer, EventOf, OtherCard, Surface } from "../core/session/events
 import { Diff } from "./diff.js";
 import { clock, isPlainArgv, number } from "./format.js";
 import { post } from "./host.js";
+import type { CardItem } from "./items.js";
 import { Icon, LongText, Pre, useFold, useNote } from "./parts.js";
 import { answerText } from "./store.js";
 import { t } from "./texts.js";
-import type { CardItem } from "./transcript.js";
 
 type Raised = EventOf<"card_raised"> & { readonly cut?: boolean };
 

@@ -1,9 +1,9 @@
 import { Component, createRef, type VNode } from "preact";
 import { post, save, saved } from "./host.js";
+import { type Item, isSilent } from "./items.js";
 import { guessHeight, Row } from "./row.js";
 import type { Store } from "./store.js";
 import { t } from "./texts.js";
-import { type Item, isSilent } from "./transcript.js";
 import { windowOf } from "./window.js";
 
 /** Where the view is held: a row's top, this many pixels below the view's. */

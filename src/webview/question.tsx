@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { post } from "./host.js";
+import type { QuestionItem } from "./items.js";
 import { Icon, useNote } from "./parts.js";
 import { t } from "./texts.js";
-import type { QuestionItem } from "./transcript.js";
 
 /** A question of the agent's: its options as buttons, and a field for words of one's own. */
 export function Question(props: { item: QuestionItem; session: string; open: boolean }): VNode {

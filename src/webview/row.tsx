@@ -2,12 +2,12 @@ import { Component, type ComponentChildren, type VNode } from "preact";
 import { Call, Reads } from "./call.js";
 import { clock } from "./format.js";
 import { post } from "./host.js";
+import type { Item } from "./items.js";
 import { MARKDOWN_LONGEST, Markdown } from "./markdown.js";
 import { Icon, LongText, Pre, useFold } from "./parts.js";
 import { Question } from "./question.js";
 import { endText } from "./store.js";
 import { t } from "./texts.js";
-import type { Item } from "./transcript.js";
 
 export interface RowProps {
   readonly item: Item;

@@ -1,72 +1,17 @@
 import type { Delta, EventOf, OtherCard } from "../core/session/events.js";
+import {
+  type Body,
+  type CallItem,
+  type CardItem,
+  type Item,
+  newCall,
+  type Retry,
+} from "./items.js";
 import type { ViewEvent } from "./protocol.js";
-
-export interface CardItem {
-  readonly event: EventOf<"card_raised"> & { readonly cut?: boolean };
-  state: "open" | "answered" | "spent" | "withdrawn";
-  answered?: EventOf<"card_answered">;
-  /** What the user made of the proposal. */
-  edit?: EventOf<"card_edited">;
-  /** The file is not what it was when the card went up. */
-  changed: boolean;
-  unsaved: boolean;
-  /** Cards of other sessions for the same file. */
-  others: readonly OtherCard[];
-}
-
-export interface CallItem {
-  readonly call: string;
-  readonly tool: string;
-  readonly args: Record<string, unknown> | null;
-  readonly invalid: string | undefined;
-  /** Of the `model_answered` that made it. */
-  readonly seq: number;
-  readonly cutArgs: boolean;
-  state: "pending" | "running" | "ok" | "failed";
-  started?: string;
-  ended?: ViewEvent & { type: "call_ended" };
-  /** Live output, the last of it. */
-  output: string;
-  readonly cards: CardItem[];
-  question?: QuestionItem;
-  byAllow: boolean;
-}
-
-export interface QuestionItem {
-  readonly event: EventOf<"question">;
-  answer?: string;
-}
-
-type Body =
-  | { readonly kind: "user"; readonly text: string; readonly at: string; readonly cut: boolean }
-  | {
-      readonly kind: "answer";
-      text: string;
-      reasoning: string;
-      live: boolean;
-      readonly cut: boolean;
-      readonly short: boolean;
-    }
-  | { readonly kind: "call"; readonly call: CallItem }
-  | { readonly kind: "reads"; readonly calls: CallItem[] }
-  | { readonly kind: "hook"; readonly event: EventOf<"hook_ended"> }
-  | { readonly kind: "result"; readonly text: string; readonly cut: boolean }
-  | { readonly kind: "end"; readonly event: EventOf<"turn_ended"> }
-  | { readonly kind: "note"; readonly event: EventOf<"allow_revoked"> };
-
-/** One row of the transcript; `rev` grows with every change of it. */
-export type Item = Body & { readonly key: string; readonly seq: number; rev: number };
-
-export interface Retry {
-  readonly at: string;
-  readonly reason: string;
-}
 
 /** Live output kept for one call, in characters. */
 const OUTPUT_CHARS = 64 * 1024;
 const READS = new Set(["read_file", "grep", "list_dir"]);
-/** Calls that show as what they bring about, not as a line. */
-const SILENT = new Set(["ask", "finish"]);
 
 /** The rows of a session: a function of its events and then of the deltas after them. */
 export class Transcript {
@@ -295,18 +240,9 @@ export class Transcript {
         short: event.stop === "length",
       });
     event.calls.forEach((made, index) => {
-      const call: CallItem = {
-        call: made.call,
-        tool: made.tool,
-        args: made.args,
-        invalid: made.invalid,
-        seq: event.seq,
-        cutArgs: event.cut === true,
-        state: "pending",
-        output: "",
-        cards: [],
-        byAllow: false,
-      };
+      const { tool, args, invalid } = made;
+      const cutArgs = event.cut === true;
+      const call = newCall({ call: made.call, tool, args, invalid, seq: event.seq, cutArgs });
       const last = this.items.at(-1);
       if (READS.has(made.tool) && last?.kind === "reads") {
         last.calls.push(call);
@@ -331,18 +267,9 @@ export class Transcript {
     let found = this.#calls.get(event.call);
     if (!found) {
       // The call is on a page that is not loaded; its card is shown all the same.
-      const call: CallItem = {
-        call: event.call,
-        tool: event.tool,
-        args: null,
-        invalid: undefined,
-        seq: event.seq,
-        cutArgs: true,
-        state: "pending",
-        output: "",
-        cards: [],
-        byAllow: false,
-      };
+      const { tool, seq } = event;
+      const unknown = { args: null, invalid: undefined, cutArgs: true };
+      const call = newCall({ call: event.call, tool, seq, ...unknown });
       found = { call, item: this.#push(event.seq, { kind: "call", call }) };
       this.#calls.set(event.call, found);
     }
@@ -375,14 +302,4 @@ export class Transcript {
     change(found.call);
     found.item.rev++;
   }
-}
-
-/** Whether a row has nothing to show: a call that is told by what it brought about. */
-export function isSilent(item: Item): boolean {
-  return (
-    item.kind === "call" &&
-    SILENT.has(item.call.tool) &&
-    item.call.state !== "failed" &&
-    item.call.question === undefined
-  );
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { EventBody } from "../../../src/core/session/events.js";
+import { type Item, isSilent } from "../../../src/webview/items.js";
 import type { ViewEvent } from "../../../src/webview/protocol.js";
-import { type Item, isSilent, Transcript } from "../../../src/webview/transcript.js";
+import { Transcript } from "../../../src/webview/transcript.js";
 import { windowOf } from "../../../src/webview/window.js";
 
 const at = "2026-01-01T00:00:00.000Z";
