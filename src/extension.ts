@@ -10,6 +10,7 @@ import { CardFiles, unsaved } from "./vscode/files.js";
 import { PROPOSED, views } from "./vscode/ids.js";
 import { lateCore } from "./vscode/lateCore.js";
 import { ProposedLenses } from "./vscode/lens.js";
+import { LogDocuments } from "./vscode/logDocuments.js";
 import { registerModels } from "./vscode/models/index.js";
 import { registerNotices } from "./vscode/notices.js";
 import { act, type PanelParts, showCard } from "./vscode/panelActions.js";
@@ -56,6 +57,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const approvals = new ApprovalsView(context.extensionUri, sessions, (message) =>
     act(parts, "approvals", message),
   );
+  const logs = new LogDocuments(sessions);
   context.subscriptions.push(
     log,
     sessions,
@@ -75,7 +77,8 @@ export function activate(context: vscode.ExtensionContext): void {
     new StatusBar(sessions),
     registerNotices(sessions, (session, card) => showCard(parts, session, card)),
     registerContextKeys(sessions),
-    registerCommands(parts, log),
+    logs,
+    registerCommands(parts, log, logs),
   );
   sessions.restore().catch((error: unknown) => log.error(String(error)));
 }

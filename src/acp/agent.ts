@@ -10,7 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { messageOf } from "../core/messageOf.js";
 import type { Allow } from "../core/session/events.js";
-import { tellVerdict } from "../core/session/verify.js";
+import { tellVerdict } from "../core/session/tellVerdict.js";
 import type { Core, LiveSession, SessionSummary } from "../core/turn/live.js";
 import { COMMANDS, type Command, commandOf, listAllows, revokeAllow } from "./commands.js";
 import type { Models } from "./models.js";

@@ -3,7 +3,7 @@ import type { SessionRecord } from "./session/record.js";
 import { SessionStore } from "./session/store.js";
 import { verifySession } from "./session/verify.js";
 import { findTool, parseArgs, toolSpecs } from "./tools/index.js";
-import type { Core, CoreOptions, LiveSession, LogVerdict } from "./turn/live.js";
+import type { Core, CoreOptions, LiveSession, LogVerdict, SessionToRead } from "./turn/live.js";
 import { PromptSource } from "./turn/promptSource.js";
 import { Runner } from "./turn/runner.js";
 import { Sharing } from "./turn/sharing.js";
@@ -85,6 +85,11 @@ class Sessions implements Core {
 
   sessionDirectory(id: string): Promise<string> {
     return this.#store.directoryOf(id);
+  }
+
+  async readSession(id: string): Promise<SessionToRead> {
+    const open = await this.#open.get(id);
+    return open ?? { id, ...(await this.#store.read(id)) };
   }
 
   async verifyLog(id: string): Promise<LogVerdict> {

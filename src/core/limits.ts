@@ -67,5 +67,8 @@ export const CONTEXT_TOKENS = 128_000;
 /** Live deltas are gathered for this long before they go to a panel. */
 export const DELTA_BATCH_MS = 30;
 
+/** A session's log as a document: characters of one text in it, and of all of it, the newest. */
+export const LOG_TEXT_CHARS = 8 * KiB;
+export const LOG_VIEW_CHARS = 4 * 1024 * KiB;
 /** A session's log grows to this many bytes at most; of a longer one this much is shown. */
 export const LOG_OPEN_BYTES = 256 * 1024 * KiB;

@@ -3,14 +3,21 @@ import { visible } from "../core/gate/visible.js";
 import type { Answer, Surface } from "../core/session/events.js";
 import { showAllows } from "./allows.js";
 import { ask } from "./asking.js";
+import { exportSession } from "./exportSession.js";
 import { type CommandId, commands } from "./ids.js";
+import type { LogDocuments } from "./logDocuments.js";
 import { type PanelParts, showCard } from "./panelActions.js";
+import { shownOrPicked } from "./pickSession.js";
 import { parseProposed } from "./proposed.js";
 import { SessionPicker } from "./sessionPicker.js";
 import { verifyLog } from "./verifyLog.js";
 
 /** Every command, registered once; the table is exhaustive by its type. */
-export function registerCommands(parts: PanelParts, log: vscode.OutputChannel): vscode.Disposable {
+export function registerCommands(
+  parts: PanelParts,
+  log: vscode.OutputChannel,
+  logs: LogDocuments,
+): vscode.Disposable {
   const { sessions, models, proposals } = parts;
   const picker = new SessionPicker(sessions);
   const table: Record<CommandId, (...given: unknown[]) => unknown> = {
@@ -32,7 +39,15 @@ export function registerCommands(parts: PanelParts, log: vscode.OutputChannel): 
     [commands.showAllows]: () => showAllows(sessions),
     [commands.selectModel]: () => models.select(),
     [commands.setApiKey]: () => models.setKey(),
-    [commands.showLog]: () => log.show(),
+    [commands.showLog]: async () => {
+      const id = await shownOrPicked(sessions);
+      if (id !== undefined) await logs.show(id);
+    },
+    [commands.exportSession]: async () => {
+      const id = await shownOrPicked(sessions);
+      if (id !== undefined) await exportSession(sessions, id);
+    },
+    [commands.showOutput]: () => log.show(),
     [commands.verifyLog]: () => verifyLog(sessions),
     [commands.startTour]: async () => {
       await models.useDemo();

@@ -17,6 +17,8 @@ export const commands = {
   selectModel: "countersign.selectModel",
   setApiKey: "countersign.setApiKey",
   showLog: "countersign.showLog",
+  exportSession: "countersign.exportSession",
+  showOutput: "countersign.showOutput",
   verifyLog: "countersign.verifyLog",
   startTour: "countersign.startTour",
   focusLastMessage: "countersign.focusLastMessage",
@@ -53,6 +55,9 @@ export const views = {
 
 /** Scheme of the read-only documents of the native diff editor. */
 export const PROPOSED = "countersign-proposed";
+
+/** Scheme of the read-only documents that show a session's log. */
+export const LOG = "countersign-log";
 
 /** Keys of what the window remembers. */
 export const memory = { shown: "countersign.shownSession" } as const;

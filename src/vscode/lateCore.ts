@@ -27,6 +27,7 @@ export function lateCore(options: CoreOptions): LateCore {
     openSession: async (...given) => (await core()).openSession(...given),
     renameSession: async (...given) => (await core()).renameSession(...given),
     sessionDirectory: async (...given) => (await core()).sessionDirectory(...given),
+    readSession: async (...given) => (await core()).readSession(...given),
     verifyLog: async (...given) => (await core()).verifyLog(...given),
     releaseSession: async (...given) => (await core()).releaseSession(...given),
     // Before it is loaded it has no session that could be told.

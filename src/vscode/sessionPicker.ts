@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
 import { messageOf } from "../core/messageOf.js";
 import type { SessionSummary } from "../core/turn/live.js";
-import { folders, sessionsHere } from "./folders.js";
-import { toMarkdown } from "./markdown.js";
+import { exportSession } from "./exportSession.js";
+import { sessionsHere } from "./folders.js";
 import type { Sessions } from "./sessions.js";
 
 type Row = vscode.QuickPickItem & { readonly summary: SessionSummary };
@@ -12,7 +12,7 @@ export class SessionPicker {
   readonly #rename = { iconPath: new vscode.ThemeIcon("edit"), tooltip: vscode.l10n.t("Rename") };
   readonly #export = {
     iconPath: new vscode.ThemeIcon("export"),
-    tooltip: vscode.l10n.t("Export as Markdown"),
+    tooltip: vscode.l10n.t("Export…"),
   };
   readonly #delete = { iconPath: new vscode.ThemeIcon("trash"), tooltip: vscode.l10n.t("Delete") };
 
@@ -43,7 +43,7 @@ export class SessionPicker {
         button === this.#rename
           ? this.rename(item.summary)
           : button === this.#export
-            ? this.export(item.summary)
+            ? exportSession(this.sessions, item.summary.id)
             : this.delete(item.summary);
       void done.then(fill, (error: unknown) => report(error)).then(() => picker.show());
     });
@@ -61,26 +61,6 @@ export class SessionPicker {
       validateInput: (text) => (text.trim() === "" ? vscode.l10n.t("Type a title") : undefined),
     });
     if (title !== undefined) await this.sessions.rename(summary.id, title.trim());
-  }
-
-  async export(summary: SessionSummary): Promise<void> {
-    const folder = folders()[0]?.uri;
-    const name =
-      summary.title
-        .replace(/[^\p{L}\p{N} _-]/gu, "")
-        .trim()
-        .slice(0, 60) || summary.id;
-    const target = await vscode.window.showSaveDialog({
-      filters: { Markdown: ["md"] },
-      ...(folder ? { defaultUri: vscode.Uri.joinPath(folder, `${name}.md`) } : {}),
-    });
-    if (!target) return;
-    const open = this.sessions.get(summary.id);
-    const live = open?.live ?? (await this.sessions.core.openSession(summary.id));
-    const text = toMarkdown(summary.title, live.events);
-    if (!open) await live.close();
-    await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
-    await vscode.window.showTextDocument(target);
   }
 
   async delete(summary: SessionSummary): Promise<void> {

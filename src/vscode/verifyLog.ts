@@ -9,7 +9,7 @@ export async function verifyLog(sessions: Sessions): Promise<void> {
     { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Reading the log…") },
     () => sessions.core.verifyLog(live.id),
   );
-  const { tellVerdict } = await import("../core/session/verify.js");
+  const { tellVerdict } = await import("../core/session/tellVerdict.js");
   const detail = tellVerdict(verdict);
   const copy = vscode.l10n.t("Copy");
   const sound = verdict.faults.length === 0;

@@ -3,7 +3,8 @@ import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionSummary } from "../turn/live.js";
 import type { Allow } from "./events.js";
-import { parseLine } from "./lines.js";
+import { parseLine, type ReadLog } from "./lines.js";
+import { SessionLog } from "./log.js";
 import { type Meta, readMeta } from "./meta.js";
 import { metaFrom, type Opener } from "./opening.js";
 import { SessionRecord } from "./record.js";
@@ -49,6 +50,14 @@ export class SessionStore {
 
   async open(id: string): Promise<SessionRecord> {
     return SessionRecord.open(await this.directoryOf(id), this.opener);
+  }
+
+  /** What its log holds, without a lock and without a change on disk. */
+  async read(id: string): Promise<Pick<ReadLog, "events" | "damage"> & { title: string }> {
+    const directory = await this.directoryOf(id);
+    const meta = await readMeta(directory);
+    const { events, damage } = await SessionLog.read(join(directory, "log.jsonl"), meta?.head);
+    return { events, damage, title: meta?.title ?? metaFrom(events, factsOf(events)).title };
   }
 
   /** Newest first, from each `meta.json` alone; a log is looked into only where that is lost. */

@@ -198,6 +198,11 @@ export interface SessionSummary {
   readonly model: string | undefined;
 }
 
+/** A session to read: `events` grows while it is open. */
+export interface SessionToRead extends Pick<LiveSession, "events" | "damage" | "title"> {
+  readonly id: string;
+}
+
 export interface CoreOptions {
   /** Sessions live in `<home>/sessions/<id>/`. */
   readonly home: string;
@@ -234,6 +239,8 @@ export interface Core {
   renameSession(id: string, title: string): Promise<void>;
   /** The directory of a session, open or not. Rejects where there is none such. */
   sessionDirectory(id: string): Promise<string>;
+  /** What a session's log holds, open or not. Changes nothing on disk and takes no lock. */
+  readSession(id: string): Promise<SessionToRead>;
   /** Compares a session's log, open or not, with its own hashes: see `session/verify.ts`. */
   verifyLog(id: string): Promise<LogVerdict>;
   /** Its directory, for a host that puts it to the trash; closes it first. */

@@ -6,12 +6,8 @@ import fc from "fast-check";
 import type { EventBody } from "../../../src/core/session/events.js";
 import { parseMeta } from "../../../src/core/session/meta.js";
 import { SessionRecord } from "../../../src/core/session/record.js";
-import {
-  type LogVerdict,
-  tellVerdict,
-  verifyLog,
-  verifySession,
-} from "../../../src/core/session/verify.js";
+import { tellVerdict } from "../../../src/core/session/tellVerdict.js";
+import { type LogVerdict, verifyLog, verifySession } from "../../../src/core/session/verify.js";
 import { asks, makePlace, makeSession, opener, type Place } from "./support.js";
 
 function hash(line: string | Buffer): string {

@@ -87,6 +87,63 @@ describe("the log of a session, in the window", () => {
     }
   });
 
+  it("is shown as a document that tells by whose answer, and goes on as the session does", async () => {
+    const { bench } = panel;
+    await panel.newSession();
+    await panel.ask("Write **b**", write("b.txt", "b\n"), finish("B is written."));
+    await (await panel.card("b.txt"))
+      .getByRole("button", { name: "Approve for this session", exact: true })
+      .click();
+    await (await panel.chat()).getByText("B is written.").waitFor();
+    await bench.command("Countersign: Show Log…");
+    const text = bench.page.locator(".editor-instance .view-lines");
+    const line = (what: RegExp) => text.filter({ hasText: what }).first().waitFor();
+    await line(/Turn.1/);
+    await bench.page.keyboard.press("ControlOrMeta+End");
+    await line(/Turn.1.finished/);
+    await bench.page.keyboard.press("PageUp");
+    await line(/it.went.through/);
+    await bench.screenshot("log-document");
+    // It is for reading.
+    await bench.page.keyboard.type("x");
+    await panel.ask("Again", write("b.txt", "c\n"), finish("Again."));
+    await (await panel.chat()).getByText("Again.").first().waitFor();
+    await bench.page.locator(".editor-instance .view-lines").first().click();
+    await until("the document to go on", async () => {
+      await bench.page.keyboard.press("ControlOrMeta+End");
+      return (await text.filter({ hasText: /Turn.2.finished/ }).count()) > 0;
+    });
+    await bench.page.keyboard.press("PageUp");
+    await line(/by.the.allow.to.change/);
+    assert.equal(await bench.read("b.txt"), "c\n");
+  });
+
+  it("is exported as Markdown, and as the exact bytes of the log", async () => {
+    const { bench } = panel;
+    const exported = async (format: string, name: string): Promise<string> => {
+      await bench.command("Countersign: Export Session…");
+      const rows = bench.page.locator(".quick-input-list .monaco-list-row");
+      await rows.filter({ hasText: format }).first().click();
+      await until("the dialog for a place", async () => {
+        const value = await bench.page.locator(".quick-input-widget input[type=text]").inputValue();
+        return value.endsWith(name);
+      });
+      await bench.page.keyboard.press("Enter");
+      return until(name, () => bench.read(name));
+    };
+    const [session] = (await bench.sessions()).slice(-1);
+    const markdown = await exported("Markdown", "Write b.md");
+    assert.match(markdown, /^# `Write \*\*b\*\*`$/m);
+    const answered = session?.events.find(({ type }) => type === "card_answered");
+    assert.ok(answered?.type === "card_answered");
+    const when = `${answered.at.slice(0, 10)} ${answered.at.slice(11, 19)} UTC in the chat`;
+    assert.ok(markdown.includes(`**it went through** by the answer of ${when}`));
+    assert.match(markdown, /by the allow to change `[^`]*b\.txt`, given at /);
+    assert.ok(markdown.includes("+c\n"));
+    const log = join(session?.folder ?? "", "log.jsonl");
+    assert.equal(await exported("JSON lines", "Write b.jsonl"), await readFile(log, "utf8"));
+  });
+
   it("shows two sessions that change one file each other's diff, and makes the second card anew when the first lands", async () => {
     const { bench } = panel;
     await panel.newSession();
