@@ -57,7 +57,9 @@ export function Activity(props: { store: Store; session: Session }): VNode | nul
   if (session.state === "interrupted" || cutShort)
     return (
       <div class="activity">
-        <Icon name="debug-disconnect" /> {cutShort && reason ? endText(reason) : t("interrupted")}{" "}
+        <span>
+          <Icon name="debug-disconnect" /> {cutShort && reason ? endText(reason) : t("interrupted")}
+        </span>
         <button
           type="button"
           class="primary"
@@ -72,8 +74,10 @@ export function Activity(props: { store: Store; session: Session }): VNode | nul
   const seconds = retry ? Math.ceil((Date.parse(retry.at) - now) / 1_000) : 0;
   return (
     <div class="activity">
-      <Icon name="loading" spin /> {t("working")}
-      {session.since !== null && <span>· {duration(now - Date.parse(session.since))}</span>}
+      <span>
+        <Icon name="loading" spin /> {t("working")}
+        {session.since !== null && ` · ${duration(now - Date.parse(session.since))}`}
+      </span>
       {retry && (
         <span class="warning">
           {seconds > 0 ? t("retry", seconds, retry.reason) : t("retryNow", retry.reason)}

@@ -32,14 +32,16 @@ export function IconButton(props: {
 /** Text in the fixed font in a box of its own that scrolls, also from the keyboard. */
 export function Pre(props: { label: string; class?: string; children: ComponentChildren }): VNode {
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset's legend is laid out by the browser; a section would be a landmark, of which a page may have hundreds
+    <div
       class={`pre ${props.class ?? ""}`}
+      role="group"
       aria-label={props.label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keys
       tabIndex={0}
     >
       <pre>{props.children}</pre>
-    </section>
+    </div>
   );
 }
 

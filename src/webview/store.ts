@@ -82,7 +82,8 @@ export class Store {
         this.status = message.status;
         this.earlier = message.earlier;
         this.#events = message.events;
-        this.#rebuild(message.deltas);
+        // All there is comes with it: what was live before may be another session's.
+        this.#rebuild(message.deltas, false);
         this.#next = 1;
         return;
       case "batch":
@@ -106,14 +107,14 @@ export class Store {
         if (message.session !== this.session) return;
         this.#events = [...message.events, ...this.#events];
         this.earlier = message.earlier;
-        this.#rebuild([]);
+        this.#rebuild([], true);
         return;
       case "whole": {
         if (message.session !== this.session) return;
         const at = this.#events.findIndex((event) => event.seq === message.event.seq);
         if (at < 0) return;
         this.#events[at] = message.event;
-        this.#rebuild([]);
+        this.#rebuild([], true);
         return;
       }
       case "asked": {
@@ -149,10 +150,10 @@ export class Store {
   }
 
   /** Makes the rows anew; live output and open marks come over from the rows there were. */
-  #rebuild(deltas: Parameters<Transcript["applyDelta"]>[0][]): void {
+  #rebuild(deltas: Parameters<Transcript["applyDelta"]>[0][], sameSession: boolean): void {
     const before = this.transcript;
     this.transcript = new Transcript(this.#events);
-    if (deltas.length === 0) this.transcript.carryOver(before);
+    if (sameSession) this.transcript.carryOver(before);
     for (const delta of deltas) this.transcript.applyDelta(delta);
   }
 

@@ -94,7 +94,7 @@ export const english = {
   sessions: "Sessions",
   newSession: "New session",
   allows: "Allows: {0}",
-  damage: "{0} lines of the log could not be read: {1}",
+  damage: "Lines of the log that could not be read: {0} ({1})",
   earlier: "Earlier messages",
   toEnd: "Go to the end",
   blockCard: "A card waits for your answer. Your text is kept.",

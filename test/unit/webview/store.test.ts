@@ -86,3 +86,20 @@ describe("a draft", () => {
     assert.deepEqual([draftOf("new"), draftOf("other")], ["asked in it", ""]);
   });
 });
+
+describe("a snapshot", () => {
+  it("is all there is: what was live in the session before is not", async () => {
+    page();
+    const { Store } = await import("../../../src/webview/store.js");
+    const store = new Store();
+    const at = "2026-01-02T03:04:05.000Z";
+    const retry = { type: "retry", attempt: 2, at, reason: "busy" } as const;
+    const first = snapshot("first");
+    assert.ok(first.type === "snapshot");
+    store.receive({ ...first, deltas: [{ type: "text", text: "half a" }, retry] });
+    assert.deepEqual(store.transcript.retry, { at, reason: "busy" });
+    store.receive(snapshot("second"));
+    assert.equal(store.transcript.retry, undefined);
+    assert.deepEqual(store.transcript.items, []);
+  });
+});

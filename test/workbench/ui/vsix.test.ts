@@ -72,6 +72,7 @@ describe("the package, in a VS Code that has never seen it", () => {
         ...pieces,
         ...["media/countersign.svg", "media/icon.png"],
         ...["ask", "model", "tour"].map((name) => `media/walkthrough/${name}.md`),
+        ...["ask", "model", "tour"].map((name) => `media/walkthrough-${name}.png`),
       ].sort(),
     );
     assert.ok((await stat(vsix)).size < 1024 * 1024);
