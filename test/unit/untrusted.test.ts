@@ -224,6 +224,23 @@ describe("in a workspace that is not trusted", () => {
     assert.ok(!types(session).includes("hook_ended"));
   });
 
+  it("nor does one in a workspace that is trusted", async () => {
+    world.settings = { trusted: true, stopHooks: [] };
+    await put(
+      ".vscode/settings.json",
+      JSON.stringify({ "countersign.allows": [{ run: ["touch", ran] }, { run: ["sh", "*"] }] }),
+    );
+    world.client.steps.push(calling(call("run", { argv: ["touch", ran] })));
+    await start();
+    const up = new Promise<void>((resolve) => {
+      session.onEvent(({ type }) => type === "card_raised" && resolve());
+    });
+    await session.ask("go");
+    await up;
+    assert.deepEqual(session.allows, []);
+    await session.cancel();
+  });
+
   it("a write to what other programs obey is a card that says so", async () => {
     const paths = [".git/hooks/pre-commit", ".vscode/tasks.json"];
     world.client.steps.push(

@@ -1,5 +1,5 @@
 import type { LocatedPath } from "../workspace/types.js";
-import type { Gated } from "./requirement.js";
+import { type Gated, isOfProcesses } from "./requirement.js";
 import { hasBidi, visible } from "./visible.js";
 
 /** Names of files that a shell, or what starts a session, runs by itself. */
@@ -48,6 +48,9 @@ function segments(path: string): string[] {
 function pathReasons(path: LocatedPath): string[] {
   const found: string[] = [];
   if (path.kind === "outside") found.push("It is outside the workspace.");
+  if (isOfProcesses(path.real)) {
+    found.push("It is in /proc, about whatever runs at the moment: it is asked for each time.");
+  }
   // Of a path inside, only what is below the root counts: all of the user's work may lie in a `.git`.
   const parts = segments(path.kind === "inside" ? path.relative : path.real);
   // Compared without case, since `.GIT` is `.git` on a disk that ignores case.

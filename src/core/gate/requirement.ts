@@ -27,6 +27,11 @@ export function allowOf(prepared: Gated): Allow {
   return prepared satisfies never;
 }
 
+/** Whether a real path is in `/proc`, where names stand for whoever has the number now. */
+export function isOfProcesses(real: string): boolean {
+  return /^\/proc(?:\/|$)/.test(real);
+}
+
 /** Whether two allows are the same: equal in kind and in every element, and nothing less. */
 export function sameAllow(a: Allow, b: Allow): boolean {
   if ("write" in a) return "write" in b && a.write === b.write;
@@ -45,6 +50,10 @@ export function requirement(prepared: Prepared, allows: readonly Allow[]): Requi
   if (prepared.kind === "free") return { kind: "free" };
   if (prepared.kind === "read" && prepared.path.kind === "inside") {
     return { kind: "none", by: "inside" };
+  }
+  // The same path is another process's memory or secrets from one moment to the next.
+  if (prepared.kind !== "run" && isOfProcesses(prepared.path.real)) {
+    return { kind: "card", card: prepared.kind };
   }
   const exact = allowOf(prepared);
   const allow = allows.find((one) => sameAllow(one, exact));

@@ -134,6 +134,7 @@ describe("a card", () => {
   it("says why a path deserves a second look", async () => {
     const cases: [string, RegExp][] = [
       [join(made.outside, "x"), /outside the workspace/],
+      ["/proc/self/none", /in \/proc, .* asked for each time/],
       [".git/hooks/pre-commit", /in \.git,/],
       ["sub/.GIT/config", /in \.git,/],
       [".vscode/tasks.json", /in \.vscode,/],

@@ -57,6 +57,20 @@ describe("what a call needs", () => {
     });
   });
 
+  it("is a card each time for what lies in /proc, whatever is allowed", () => {
+    for (const real of ["/proc/1/environ", "/proc"]) {
+      deepStrictEqual(requirement(read(outside(real)), [{ read: real }]), {
+        kind: "card",
+        card: "read",
+      });
+    }
+    const near = "/process/1";
+    deepStrictEqual(requirement(read(outside(near)), [{ read: near }]), {
+      kind: "allowed",
+      allow: { read: near },
+    });
+  });
+
   it("is met by exactly the same argv, element by element and in order", () => {
     const allows: Allow[] = [{ run: ["git", "diff"] }];
     const asks = (argv: string[]) => requirement(prepareRun(argv), allows).kind;

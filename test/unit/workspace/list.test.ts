@@ -3,6 +3,7 @@ import { rename, symlink, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { LIST_NAMES } from "../../../src/core/limits.js";
 import { listDirectory } from "../../../src/core/workspace/list.js";
+import { readWindow } from "../../../src/core/workspace/read.js";
 import { FileChanged, ToolError } from "../../../src/core/workspace/types.js";
 import { fifo, link } from "../../support/tree.js";
 import { type Ground, ground, readPermit } from "./setup.js";
@@ -76,6 +77,19 @@ describe("listing a directory", () => {
       'to -> "x\\ny"',
       '"x\\u001b[31m.txt" (0 bytes)',
     ]);
+  });
+
+  it("shows a name that is no UTF-8 in a form by which no other file is opened", async () => {
+    const tree = await ground({ "caf\u00e9.txt": "another", "caf\ufffd.txt": "another" });
+    await writeFile(Buffer.from(`${tree.at("ws")}/caf\xe9.txt`, "latin1"), "x");
+    const shown = (await list(tree)).split("\n").find((line) => line.includes("\\xE9")) ?? "";
+    const name = shown.slice(0, shown.lastIndexOf(" ("));
+    for (const given of [name, name.slice(1, -1)]) {
+      const permit = await readPermit(tree.workspace, given);
+      const read = await readWindow(permit, tree.workspace, { offset: 0 });
+      assert.ok(read instanceof ToolError);
+      assert.match(read.message, /is not there/);
+    }
   });
 
   it("gives 500 names whole, and of more the first 500 and how many there are", async () => {
