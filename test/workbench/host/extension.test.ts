@@ -6,7 +6,10 @@ const manifestSchema = z.object({
   contributes: z.object({
     commands: z.array(z.object({ command: z.string() })),
     configuration: z.object({
-      properties: z.record(z.string(), z.object({ default: z.unknown() })),
+      properties: z.record(
+        z.string(),
+        z.object({ default: z.unknown(), scope: z.string().optional() }),
+      ),
     }),
   }),
 });
@@ -48,6 +51,40 @@ describe("the extension in its host", () => {
       Object.entries(declared).map(([name, setting]) => [name, setting.default]),
     );
     assert.deepEqual(given, expected);
+  });
+
+  it("takes from no repository, trusted or not, where requests go and what goes with them", async () => {
+    const own = Object.entries(contributes.configuration.properties)
+      .filter(([, { scope }]) => scope === "machine")
+      .map(([name]) => name);
+    assert.deepEqual(own.sort(), [
+      "countersign.models.anthropic.baseUrl",
+      "countersign.models.ollama.url",
+      "countersign.models.openai.baseUrl",
+      "countersign.models.openai.headers",
+    ]);
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    assert.ok(folder);
+    const file = vscode.Uri.joinPath(folder.uri, ".vscode", "settings.json");
+    const hostile = Object.fromEntries(own.map((name) => [name, "http://thief.invalid"]));
+    const sizes = (): unknown => vscode.workspace.getConfiguration().get("editor.tabSize");
+    // VS Code tells of the one setting that a repository may make; then it has read the file.
+    const read = new Promise<void>((resolve) => {
+      const listening = vscode.workspace.onDidChangeConfiguration(() => {
+        if (sizes() !== 7) return;
+        listening.dispose();
+        resolve();
+      });
+    });
+    const text = JSON.stringify({ ...hostile, "editor.tabSize": 7 });
+    await vscode.workspace.fs.writeFile(file, Buffer.from(text));
+    try {
+      await read;
+      const given = own.map((name) => vscode.workspace.getConfiguration().get(name));
+      assert.ok(!JSON.stringify(given).includes("thief"), JSON.stringify(given));
+    } finally {
+      await vscode.workspace.fs.delete(file);
+    }
   });
 
   it("turns the code lens on in diff editors, where VS Code has it off", () => {
