@@ -18,6 +18,8 @@ import { Proposals } from "./vscode/proposed.js";
 import { Sessions } from "./vscode/sessions.js";
 import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
 import { StatusBar } from "./vscode/statusBar.js";
+import { Undos } from "./vscode/undo.js";
+import { UndoDocuments } from "./vscode/undoDocuments.js";
 
 /** What VS Code waits for before it ends the extension host: processes are ended, logs and locks closed. */
 let running: { dispose(): Promise<void> } | undefined;
@@ -40,6 +42,8 @@ export function activate(context: vscode.ExtensionContext): void {
     settings: coreSettings,
     client: (session) => models.client(session),
     unsaved,
+    trash: async (file) =>
+      vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true, recursive: false }),
     report,
   });
   running = core;
@@ -49,7 +53,9 @@ export function activate(context: vscode.ExtensionContext): void {
     const editor = vscode.window.activeTextEditor;
     return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
   });
-  const parts: PanelParts = { sessions, models, answers, proposals, chat: () => chat };
+  const undoDocuments = new UndoDocuments();
+  const undos = new Undos(sessions, undoDocuments, (text) => chat.say(text));
+  const parts: PanelParts = { sessions, models, answers, proposals, undos, chat: () => chat };
   const drafts = new Drafts(context.workspaceState);
   const chat: ChatView = new ChatView(context.extensionUri, sessions, models, drafts, (message) =>
     act(parts, "chat", message),
@@ -62,6 +68,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     sessions,
     proposals,
+    undoDocuments,
     chat,
     approvals,
     vscode.window.registerWebviewViewProvider(views.chat, {

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { visible } from "../core/gate/visible.js";
 import type { AllowUse } from "../core/turn/live.js";
+import { commandLine } from "./quote.js";
 import type { Sessions } from "./sessions.js";
 
 type Row = vscode.QuickPickItem & { readonly use?: AllowUse };
@@ -41,12 +42,6 @@ export async function showAllows(sessions: Sessions): Promise<void> {
 }
 
 function describe({ allow }: AllowUse): string {
-  if ("run" in allow)
-    return `$(terminal) ${allow.run.map((argument) => quote(argument)).join(" ")}`;
+  if ("run" in allow) return `$(terminal) ${commandLine(allow.run)}`;
   return "write" in allow ? `$(edit) ${visible(allow.write)}` : `$(eye) ${visible(allow.read)}`;
-}
-
-function quote(argument: string): string {
-  const shown = visible(argument);
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(shown) ? shown : JSON.stringify(shown);
 }

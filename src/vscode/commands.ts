@@ -37,6 +37,7 @@ export function registerCommands(
     },
     [commands.nextCard]: () => nextCard(parts),
     [commands.showAllows]: () => showAllows(sessions),
+    [commands.undoTurn]: () => parts.undos.pick(),
     [commands.selectModel]: () => models.select(),
     [commands.setApiKey]: () => models.setKey(),
     [commands.showLog]: async () => {

@@ -20,6 +20,7 @@ export function registerContextKeys(sessions: Sessions): vscode.Disposable {
     );
     set(contexts.live, live?.state === "running" || live?.state === "waiting");
     set(contexts.session, live !== undefined);
+    set(contexts.undo, live?.readOnly === undefined && (live?.undoable.length ?? 0) > 0);
     set(contexts.allows, (live?.allows.length ?? 0) > 0);
   };
   update();

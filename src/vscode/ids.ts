@@ -14,6 +14,7 @@ export const commands = {
   openProposedDiff: "countersign.openProposedDiff",
   nextCard: "countersign.nextCard",
   showAllows: "countersign.showAllows",
+  undoTurn: "countersign.undoTurn",
   selectModel: "countersign.selectModel",
   setApiKey: "countersign.setApiKey",
   showLog: "countersign.showLog",
@@ -35,6 +36,8 @@ export const contexts = {
   live: "countersign.turnLive",
   /** A session is shown. */
   session: "countersign.hasSession",
+  /** A turn of the session shown can be undone, or brought back. */
+  undo: "countersign.hasUndo",
   /** The session shown has an allow. */
   allows: "countersign.hasAllows",
 } as const;
@@ -58,6 +61,9 @@ export const PROPOSED = "countersign-proposed";
 
 /** Scheme of the read-only documents that show a session's log. */
 export const LOG = "countersign-log";
+
+/** Scheme of the documents that show what an undo is about. */
+export const UNDO = "countersign-undo";
 
 /** Keys of what the window remembers. */
 export const memory = { shown: "countersign.shownSession" } as const;

@@ -10,12 +10,14 @@ import { commands } from "./ids.js";
 import type { ModelService } from "./models/service.js";
 import type { Proposals } from "./proposed.js";
 import type { Sessions } from "./sessions.js";
+import type { Undos } from "./undo.js";
 
 export interface PanelParts {
   readonly sessions: Sessions;
   readonly models: ModelService;
   readonly answers: Answers;
   readonly proposals: Proposals;
+  readonly undos: Undos;
   /** Undefined until the chat view exists, which itself acts through here. */
   readonly chat: () => ChatView;
 }
@@ -67,6 +69,12 @@ export async function act(
     case "cancel":
       await sessions.get(message.session)?.live.cancel();
       return;
+    case "undo": {
+      const opened = sessions.get(message.session);
+      const { kind, id } = message;
+      if (opened) await parts.undos.start(opened, { kind, id }, surface);
+      return;
+    }
     case "openFile":
       await openFile(parts, message.session, message.path, message.line);
       return;

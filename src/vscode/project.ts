@@ -38,6 +38,16 @@ export function project(event: SessionEvent, limit: number = VIEW_CHARS): ViewEv
       return mark({ ...event, result: short(event.result) });
     case "hook_ended":
       return mark(event.output === undefined ? event : { ...event, output: short(event.output) });
+    case "undo_started": {
+      const files = event.files.map((file) => ({
+        ...file,
+        path: visible(file.path),
+        ...(file.relative === undefined ? {} : { relative: visible(file.relative) }),
+      }));
+      return { ...event, files };
+    }
+    case "undo_file":
+      return { ...event, path: visible(event.path) };
     default:
       return event;
   }

@@ -5,7 +5,7 @@ import { duration } from "./format.js";
 import { post } from "./host.js";
 import type { CallItem } from "./items.js";
 import { FileLink } from "./markdown.js";
-import { Icon, LongText, Pre, useFold } from "./parts.js";
+import { Icon, IconButton, LongText, Pre, useFold } from "./parts.js";
 import { t } from "./texts.js";
 
 const ICONS: Readonly<Record<string, string>> = {
@@ -60,6 +60,14 @@ export function Call(props: { call: CallItem; session: string; readOnly: boolean
           <bdi class="subject">{subject(call).slice(0, 300)}</bdi>
         </button>
         {took !== undefined && <span class="hint">{took}</span>}
+        {call.undone === true && <span class="hint">{t("stateUndone")}</span>}
+        {call.canUndo !== undefined && call.state === "ok" && call.undone !== true && (
+          <IconButton
+            icon="discard"
+            label={t("undoWrite")}
+            onClick={() => post({ type: "undo", session, kind: "call", id: call.call })}
+          />
+        )}
         <span class="call-state" title={state.text}>
           <Icon name={state.icon} spin={state.spin} />
           <span class="unseen">{state.text}</span>

@@ -1,5 +1,6 @@
 import type { EventOf, OtherCard } from "../core/session/events.js";
 import type { ViewEvent } from "./protocol.js";
+import type { Undo } from "./undos.js";
 
 export interface CardItem {
   readonly event: EventOf<"card_raised"> & { readonly cut?: boolean };
@@ -30,6 +31,9 @@ export interface CallItem {
   readonly cards: CardItem[];
   question?: QuestionItem;
   byAllow: boolean;
+  /** It wrote a file and the session has the bytes of before. */
+  canUndo?: { readonly turn: string };
+  undone?: boolean;
 }
 
 export interface QuestionItem {
@@ -51,7 +55,14 @@ export type Body =
   | { readonly kind: "reads"; readonly calls: CallItem[] }
   | { readonly kind: "hook"; readonly event: EventOf<"hook_ended"> }
   | { readonly kind: "result"; readonly text: string; readonly cut: boolean }
-  | { readonly kind: "end"; readonly event: EventOf<"turn_ended"> }
+  | {
+      readonly kind: "end";
+      readonly event: EventOf<"turn_ended">;
+      /** It changed files, and the session has the bytes of before. */
+      canUndo: boolean;
+      undone: boolean;
+    }
+  | { readonly kind: "undo"; readonly undo: Undo; undone: boolean }
   | { readonly kind: "note"; readonly event: EventOf<"allow_revoked"> };
 
 /** One row of the transcript; `rev` grows with every change of it. */

@@ -57,6 +57,13 @@ const fromPanel = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("withdraw"), session: id, ask: id }),
   z.strictObject({ type: z.literal("goOn"), session: id }),
   z.strictObject({ type: z.literal("cancel"), session: id }),
+  /** The user wants to take something back; the host shows a list first. */
+  z.strictObject({
+    type: z.literal("undo"),
+    session: id,
+    kind: z.enum(["turn", "call", "undo"]),
+    id,
+  }),
   z.strictObject({
     type: z.literal("openFile"),
     session: id,

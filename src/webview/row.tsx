@@ -8,6 +8,7 @@ import { Icon, LongText, Pre, useFold } from "./parts.js";
 import { Question } from "./question.js";
 import { endText } from "./store.js";
 import { t } from "./texts.js";
+import { UndoButton, UndoRow } from "./undoRow.js";
 
 export interface RowProps {
   readonly item: Item;
@@ -109,8 +110,14 @@ export class Row extends Component<RowProps> {
             {item.event.message !== undefined && (
               <span class="end-message">{item.event.message}</span>
             )}
+            {item.undone && <span>{t("stateUndone")}</span>}
+            {item.canUndo && !item.undone && item.event.turn !== undefined && (
+              <UndoButton session={session} kind="turn" id={item.event.turn} redo={false} />
+            )}
           </p>
         );
+      case "undo":
+        return <UndoRow undo={item.undo} undone={item.undone} session={session} />;
       case "note": {
         const { allow } = item.event;
         const what =

@@ -8,6 +8,7 @@ import {
   type Retry,
 } from "./items.js";
 import type { ViewEvent } from "./protocol.js";
+import { UndoState } from "./undos.js";
 
 /** Live output kept for one call, in characters. */
 const OUTPUT_CHARS = 64 * 1024;
@@ -22,6 +23,11 @@ export class Transcript {
   lastSeq = -1;
   readonly cards = new Map<string, CardItem>();
   readonly #calls = new Map<string, { call: CallItem; item: Item }>();
+  readonly #undos = new UndoState();
+  /** Rows that show whether what they stand for is undone. */
+  readonly #undoRows = new Set<Item>();
+  /** Turns that wrote a file. */
+  readonly #wrote = new Set<string>();
   readonly #cardRows = new Map<string, Item>();
   /** Marks on cards that are on their way: a card is open before it is in the log. */
   readonly #early = new Map<string, { changed: boolean; unsaved: boolean }>();
@@ -70,6 +76,7 @@ export class Transcript {
           call.state = "running";
           call.started = event.at;
           call.byAllow = event.by === "allow";
+          if (event.write !== undefined) this.#writes(call, event.turn ?? "");
         });
         return;
       case "call_ended":
@@ -101,7 +108,14 @@ export class Transcript {
       }
       case "turn_ended":
         this.#dropLive();
-        this.#push(event.seq, { kind: "end", event });
+        this.#undoRows.add(
+          this.#push(event.seq, {
+            kind: "end",
+            event,
+            canUndo: this.#wrote.has(event.turn ?? ""),
+            undone: false,
+          }),
+        );
         return;
       case "allow_revoked":
         this.#push(event.seq, { kind: "note", event });
@@ -109,6 +123,8 @@ export class Transcript {
       case "undo_started":
       case "undo_file":
       case "undo_ended":
+        this.#undo(event);
+        return;
       case "session_started":
       case "ask_queued":
       case "ask_withdrawn":
@@ -284,6 +300,54 @@ export class Transcript {
     if (event.reverted === true) delete card.edit;
     else card.edit = event;
     this.#touch(card.event.call, () => {});
+  }
+
+  #writes(call: CallItem, turn: string): void {
+    call.canUndo = { turn };
+    this.#wrote.add(turn);
+    const row = this.#calls.get(call.call)?.item;
+    if (row !== undefined) this.#undoRows.add(row);
+  }
+
+  #undo(event: EventOf<"undo_started" | "undo_file" | "undo_ended">): void {
+    const undo = this.#undos.add(event);
+    if (undo === undefined) return;
+    if (event.type === "undo_started") {
+      this.#undoRows.add(this.#push(event.seq, { kind: "undo", undo, undone: false }));
+    }
+    for (const row of this.#undoRows) {
+      if (row.kind === "undo" && row.undo.started.undo === event.undo) row.rev++;
+      this.#mark(row);
+    }
+  }
+
+  /** Brings a row in step with what is undone now. */
+  #mark(row: Item): void {
+    const undone = this.#isUndone(row);
+    if (row.kind === "call") {
+      if (row.call.undone === undone) return;
+      row.call.undone = undone;
+    } else if (row.kind === "end" || row.kind === "undo") {
+      if (row.undone === undone) return;
+      row.undone = undone;
+    }
+    row.rev++;
+  }
+
+  #isUndone(row: Item): boolean {
+    switch (row.kind) {
+      case "call":
+        return (
+          this.#undos.isUndone("call", row.call.call) ||
+          this.#undos.isUndone("turn", row.call.canUndo?.turn ?? "")
+        );
+      case "end":
+        return this.#undos.isUndone("turn", row.event.turn ?? "");
+      case "undo":
+        return this.#undos.isUndone("undo", row.undo.started.undo);
+      default:
+        return false;
+    }
   }
 
   #settled(event: EventOf<"card_answered" | "card_spent" | "card_withdrawn">): void {

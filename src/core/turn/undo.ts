@@ -103,7 +103,9 @@ async function mergeSmall(
 ): Promise<Uint8Array | undefined> {
   if ([base, now, before].some((bytes) => bytes.length > WRITE_BYTES)) return undefined;
   const merged = await mergeLines(base, now, before);
-  return merged !== undefined && merged.length <= WRITE_BYTES ? merged : undefined;
+  if (merged === undefined || merged.length > WRITE_BYTES) return undefined;
+  // What changed nothing in the end leaves nothing to take out of what is there.
+  return Buffer.compare(merged, now) === 0 ? undefined : merged;
 }
 
 /** What undoing `set` would do now. Several changes of one file go back to before the first. */

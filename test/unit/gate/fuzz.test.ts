@@ -61,6 +61,20 @@ class Run {
     const { dice, world } = this;
     const session = dice.of(world.sessions);
     const { name } = session;
+    // One at a time, and none while a call is at work: the session sees to that.
+    if (session.undoing !== undefined) {
+      const file = dice.of(["a", "b", "new/c", "/o"]);
+      const content = dice.of<string | null>([...CONTENTS]);
+      if (dice.below(3) === 0) await this.#quiet(`${name} restarts in an undo`, session.restart());
+      else await this.#do(`someone changes ${file} in an undo`, world.change(file, content));
+      return;
+    }
+    const wrote = session.ledger.ofType("call_started").some((event) => event.write !== undefined);
+    if (session.current === undefined && wrote && dice.below(2) === 0) {
+      this.steps.push(`${name} undoes ${session.undo(dice)}`);
+      if (dice.below(3) > 0) await this.#undone(session);
+      return;
+    }
     if (session.current === undefined && dice.below(4) > 0) {
       const [tool, args] = someCall(world, dice);
       this.steps.push(`${name} calls ${tool} ${JSON.stringify(args)}`);
@@ -149,6 +163,10 @@ class Run {
     }
   }
 
+  async #undone(session: Session): Promise<void> {
+    await Promise.race([session.undoing, session.ledger.over]);
+  }
+
   async #answer(session: Session, card: string, answer: Answer): Promise<void> {
     const seen = this.dice.below(5) > 0 ? "now" : "before";
     const task = Promise.race([session.answer(card, answer, seen), session.ledger.over]);
@@ -166,6 +184,7 @@ class Run {
       for (let ticks = this.dice.below(4); ticks > 0; ticks -= 1) await setImmediate();
     }
     for (const session of this.world.sessions) {
+      await this.#undone(session);
       while (session.current !== undefined) {
         await this.#cardOrEnd(session);
         const card = session.gate.openCards[0]?.card;
@@ -188,6 +207,7 @@ describe("whatever a model, a person and others do, in any order", () => {
     const started = performance.now();
     const kinds = { write: 0, read: 0, run: 0, remove: 0 };
     let edited = 0;
+    let undone = 0;
     let runs = 0;
     try {
       for (; runs < RUNS && performance.now() - started < LONGEST_MS; runs += 1) {
@@ -198,6 +218,7 @@ describe("whatever a model, a person and others do, in any order", () => {
         try {
           await run.all();
           for (const { effect } of world.done) kinds[effect.kind] += 1;
+          undone += world.undone.filter(({ happened }) => happened === true).length;
           for (const { ledger } of world.sessions) {
             edited += ledger.ofType("card_answered").filter(({ digest }) => digest).length;
           }
@@ -218,6 +239,7 @@ describe("whatever a model, a person and others do, in any order", () => {
       }
       // A gate that lets nothing through would be safe and of no use.
       if (runs >= 50) ok(edited > runs / 8, `${edited} edits were approved in ${runs} runs`);
+      if (runs >= 50) ok(undone > runs / 4, `${undone} files were undone in ${runs} runs`);
       if (runs >= 50)
         ok(kinds.write > runs / 4 && kinds.read > 0 && kinds.run > runs / 4, JSON.stringify(kinds));
     } finally {

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { exclusively } from "../../../src/core/gate/exclusive.js";
 import { Abandoned, type AppendOptions, Gate } from "../../../src/core/gate/gate.js";
@@ -11,6 +12,7 @@ import { runCall, type ToolSet } from "../../../src/core/turn/call.js";
 import { digest } from "../../../src/core/workspace/digest.js";
 import type { Effect, EffectOf, Permit } from "../../../src/core/workspace/permit.js";
 import { ToolError, type ToolResult } from "../../../src/core/workspace/types.js";
+import { type Begun, Undoer } from "./fuzz.undo.js";
 import { type makeWorkspace, TestLedger } from "./support.js";
 
 /** Numbers that look random and come again with the same seed. */
@@ -173,12 +175,33 @@ export class Session {
   taken = 0;
   /** Edits that were taken. */
   edited = 0;
+  /** The undo at work, or undefined. */
+  undoing: Promise<void> | undefined;
+  readonly #undoer: Undoer;
 
   constructor(
     readonly name: string,
     private readonly world: World,
   ) {
+    this.ledger.log.push({
+      ...{ type: "turn_started", turn: "t1", text: "go", model: "m" },
+      ...{ seq: 1, at: "2026-01-01T00:00:00.000Z" },
+    });
     this.gate = this.#newGate();
+    this.#undoer = new Undoer(name, world);
+  }
+
+  /** Takes back something that it did, or brings back what it took; gives what that is. */
+  undo(dice: Dice): string {
+    const target = this.#undoer.target(this.ledger.log, dice);
+    const undoing: Promise<void> = this.#undoer
+      .run(this.ledger, this.gate, target, dice)
+      .finally(() => {
+        if (this.undoing === undoing) this.undoing = undefined;
+      });
+    undoing.catch((error) => this.world.faults.push(error));
+    this.undoing = undoing;
+    return `${target.kind} ${target.id}`;
   }
 
   #newGate(): Gate {
@@ -275,10 +298,13 @@ export class Session {
     old.kill();
     this.#cancel.abort(new Abandoned());
     this.current = undefined;
+    this.undoing = undefined;
     this.hosts += 1;
     // Only what was whole in the log when the host died is there for the next one.
     this.ledger = new MortalLedger();
     this.ledger.log.push(...old.log);
+    for (const [name, content] of old.blobs) this.ledger.blobs.set(name, content);
+    await this.#undoer.settle(this.ledger);
     for (const allow of old.allows()) await TestLedger.prototype.addAllow.call(this.ledger, allow);
     this.gate = this.#newGate();
     if (!wasRunning || call === undefined) return;
@@ -313,6 +339,7 @@ export class Session {
   /** What must hold once nothing is at work any more. */
   check(): void {
     const { log } = this.ledger;
+    Undoer.check(log, this.world.undone);
     for (const call of this.made) {
       const results = log.filter((event) => event.type === "call_ended" && event.call === call);
       strictEqual(results.length, 1, `${call} has ${results.length} results`);
@@ -368,6 +395,8 @@ export class World {
   readonly sessions: readonly [Session, Session];
   readonly done: Done[] = [];
   readonly faults: unknown[] = [];
+  /** What undos have begun with, oldest first. */
+  readonly undone: Begun[] = [];
   /** What each file must hold (null: it must not be there). */
   readonly files = new Map<string, Buffer | null>();
 
@@ -394,10 +423,33 @@ export class World {
   change(name: string, content: string | null): Promise<void> {
     const real = this.path(name);
     return exclusively(real, async () => {
+      this.settleUndos(real);
       if (content === null) await rm(real, { force: true });
-      else await writeFile(real, content);
+      else {
+        await mkdir(dirname(real), { recursive: true });
+        await writeFile(real, content);
+      }
       this.files.set(real, content === null ? null : Buffer.from(content));
     });
+  }
+
+  /**
+   * Looks what became of the undos of a file; for whoever has it exclusively. A file is what it was
+   * or what the undo leaves, and never anything between.
+   */
+  settleUndos(real: string): void {
+    for (const begun of this.undone) {
+      if (begun.path !== real || begun.happened !== undefined) continue;
+      const was = this.files.get(real) ?? null;
+      const now = existsSync(real) ? readFileSync(real) : null;
+      const same = (bytes: Buffer | null) =>
+        bytes === null || now === null ? bytes === now : bytes.equals(now);
+      ok(same(was) || same(begun.bytes), `${real} is neither before nor after`);
+      begun.happened = same(begun.bytes) && !same(was);
+      if (!begun.happened) continue;
+      strictEqual(was === null ? null : digest(was), begun.before, "undid over other bytes");
+      this.files.set(real, now);
+    }
   }
 
   /** The real tools, watched: each effect is checked the moment it happens. */
@@ -425,6 +477,7 @@ export class World {
           return { ok: true, text: argv.join(" ") } satisfies ToolResult;
         }
         const effect = permit?.allows;
+        if (prepared.kind === "write") this.settleUndos(prepared.path.real);
         const result = await tool.execute(args, prepared, permit, context);
         if (prepared.kind === "write" && effect?.kind === "write") {
           const { real } = prepared.path;
@@ -450,7 +503,7 @@ export class World {
   async #stillness(): Promise<void> {
     for (let ticks = 0; ticks < 10; ticks += 1) await setImmediate();
     for (const name of ["a", "b", "new/c", "/o", "/none"]) {
-      await exclusively(this.path(name), async () => {});
+      await exclusively(this.path(name), async () => this.settleUndos(this.path(name)));
     }
   }
 
