@@ -41,7 +41,13 @@ export async function makeWorkspace(): Promise<{
     env: process.env,
     unsaved: () => unsaved,
   };
-  return { workspace, root, outside, unsaved, remove: () => rm(base, { recursive: true }) };
+  return {
+    workspace,
+    root,
+    outside,
+    unsaved,
+    remove: () => rm(base, { recursive: true, maxRetries: 10, retryDelay: 50 }),
+  };
 }
 
 /** A log in memory that takes a moment for each line, as a disk does. */
