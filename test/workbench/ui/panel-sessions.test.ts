@@ -293,13 +293,16 @@ describe("sessions in the panel", () => {
     });
 
     it("exports one as Markdown, and opens it", async () => {
-      await pickButton("Twice", "Export as Markdown");
-      await panel.bench.page.locator(".quick-input-widget").getByText("OK").click();
+      await pickButton("Twice", "Export…");
+      await rows().filter({ hasText: "Markdown" }).first().click();
+      await until("the dialog for a place", async () =>
+        (await input().inputValue()).endsWith("Twice.md"),
+      );
+      await panel.bench.page.keyboard.press("Enter");
       await panel.bench.page.getByRole("tab", { name: "Twice.md" }).waitFor();
       const text = await readFile(join(panel.bench.folder, "Twice.md"), "utf8");
-      assert.match(text, /^# Twice\n/);
-      assert.match(text, /Card: run `echo twice`/);
-      assert.match(text, /Answer: allow_session/);
+      assert.match(text, /^# `Twice`\n/);
+      assert.match(text, /you took back the allow to run `echo` `twice`\./);
       await panel.bench.page.keyboard.press("Escape");
     });
 
