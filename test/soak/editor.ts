@@ -97,8 +97,9 @@ export class Editor {
         linkSync(path, `${path}.${this.#mark().slice(1, -1)}`);
         return;
       case "pipe":
-        rmSync(path, { force: true });
-        execFileSync("mkfifo", [path]);
+        this.#mark();
+        // In one step, as the agent may write the file between two.
+        this.#place(path, (temporary) => execFileSync("mkfifo", [temporary]));
         return;
       case "restore":
         this.#restore(folder, away);
@@ -129,9 +130,14 @@ export class Editor {
       writeFileSync(path, text);
       return;
     }
+    this.#place(path, (temporary) => writeFileSync(temporary, text));
+  }
+
+  /** Makes something beside `path` and puts it in its place. */
+  #place(path: string, make: (temporary: string) => void): void {
     const temporary = join(this.base, `ws/files/.editor-${this.#marks}`);
     try {
-      writeFileSync(temporary, text);
+      make(temporary);
       renameSync(temporary, path);
     } finally {
       rmSync(temporary, { force: true });
