@@ -2,10 +2,12 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { Answers } from "./vscode/answers.js";
 import { ApprovalsView } from "./vscode/approvalsView.js";
+import { ChangeActions } from "./vscode/changes.js";
 import { ChatView } from "./vscode/chatView.js";
 import { registerCommands } from "./vscode/commands.js";
 import { registerContextKeys } from "./vscode/contextKeys.js";
 import { Drafts } from "./vscode/drafts.js";
+import { Edits } from "./vscode/edits.js";
 import { CardFiles, unsaved } from "./vscode/files.js";
 import { PROPOSED, views } from "./vscode/ids.js";
 import { lateCore } from "./vscode/lateCore.js";
@@ -15,6 +17,7 @@ import { registerModels } from "./vscode/models/index.js";
 import { registerNotices } from "./vscode/notices.js";
 import { act, type PanelParts, showCard } from "./vscode/panelActions.js";
 import { Proposals } from "./vscode/proposed.js";
+import { ProposedFiles } from "./vscode/proposedFiles.js";
 import { Sessions } from "./vscode/sessions.js";
 import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
 import { StatusBar } from "./vscode/statusBar.js";
@@ -48,14 +51,26 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   running = core;
   const sessions = new Sessions(core, context.workspaceState);
-  const answers = new Answers(sessions);
-  const proposals = new Proposals(sessions, () => {
+  const proposedFiles = new ProposedFiles();
+  const edits = new Edits(sessions, proposedFiles, report);
+  const changes = new ChangeActions(sessions, edits);
+  const answers = new Answers(sessions, edits);
+  const proposals = new Proposals(sessions, proposedFiles, () => {
     const editor = vscode.window.activeTextEditor;
     return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
   });
   const undoDocuments = new UndoDocuments();
   const undos = new Undos(sessions, undoDocuments, (text) => chat.say(text));
-  const parts: PanelParts = { sessions, models, answers, proposals, undos, chat: () => chat };
+  const parts: PanelParts = {
+    sessions,
+    models,
+    answers,
+    proposals,
+    edits,
+    changes,
+    undos,
+    chat: () => chat,
+  };
   const drafts = new Drafts(context.workspaceState);
   const chat: ChatView = new ChatView(context.extensionUri, sessions, models, drafts, (message) =>
     act(parts, "chat", message),
@@ -67,6 +82,9 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log,
     sessions,
+    proposedFiles,
+    edits,
+    changes,
     proposals,
     undoDocuments,
     chat,
@@ -79,7 +97,7 @@ export function activate(context: vscode.ExtensionContext): void {
       },
     }),
     vscode.window.registerWebviewViewProvider(views.approvals, approvals),
-    new ProposedLenses(sessions, answers),
+    new ProposedLenses(sessions, answers, proposedFiles, edits, changes),
     new CardFiles(core, sessions),
     new StatusBar(sessions),
     registerNotices(sessions, (session, card) => showCard(parts, session, card)),

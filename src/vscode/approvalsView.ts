@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { FromPanel, ToPanel } from "../webview/protocol.js";
 import { setPage } from "./page.js";
-import { projectCard } from "./project.js";
+import { projectCard, projectEdit } from "./project.js";
 import { received } from "./received.js";
 import type { Sessions } from "./sessions.js";
 import { panelTexts } from "./texts.js";
@@ -67,6 +67,7 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
         session: opened.live.id,
         title: opened.live.title,
         event: projectCard(card.event),
+        ...(card.edit === undefined ? {} : { edit: projectEdit(card.edit.event) }),
         changed: opened.tracker.marks.get(card.card)?.changed === true,
         unsaved: opened.tracker.marks.get(card.card)?.unsaved === true,
         others: [...(card.others ?? [])],

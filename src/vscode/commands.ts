@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import * as z from "zod/mini";
 import { visible } from "../core/gate/visible.js";
 import type { Answer, Surface } from "../core/session/events.js";
 import { showAllows } from "./allows.js";
@@ -8,7 +9,7 @@ import { type CommandId, commands } from "./ids.js";
 import type { LogDocuments } from "./logDocuments.js";
 import { type PanelParts, showCard } from "./panelActions.js";
 import { shownOrPicked } from "./pickSession.js";
-import { parseProposed } from "./proposed.js";
+import { parseProposed } from "./proposedFiles.js";
 import { SessionPicker } from "./sessionPicker.js";
 import { verifyLog } from "./verifyLog.js";
 
@@ -34,6 +35,14 @@ export function registerCommands(
     [commands.openProposedDiff]: async () => {
       const card = await pickCard(parts, (kind) => kind === "write", false);
       if (card !== undefined) await proposals.open(card);
+    },
+    [commands.keepChange]: (given) => onChange(parts, given, (...at) => parts.changes.keep(...at)),
+    [commands.dropChange]: (given) => onChange(parts, given, (...at) => parts.changes.drop(...at)),
+    [commands.putChangeBack]: (given) =>
+      onChange(parts, given, (...at) => parts.changes.putBack(...at)),
+    [commands.revertEdits]: async (given) => {
+      const card = cardOf(parts, given);
+      if (card !== undefined) await parts.edits.revert(card);
     },
     [commands.nextCard]: () => nextCard(parts),
     [commands.showAllows]: () => showAllows(sessions),
@@ -89,26 +98,56 @@ async function report(outcome: ReturnType<typeof ask>): Promise<boolean> {
 async function answer(parts: PanelParts, given: unknown, value: Answer): Promise<void> {
   const named = fromLens(given);
   if (named !== undefined) {
-    await parts.answers.give(named, value, "lens");
+    await parts.answers.give(named.card, value, "lens", { shown: "editor" });
     return;
   }
   // A title button gives the document it stands over; a key or the palette gives nothing.
   const shown = given instanceof vscode.Uri ? parseProposed(given)?.card : parts.proposals.active();
   if (shown !== undefined) {
     const surface: Surface = given instanceof vscode.Uri ? "title" : "command";
-    if (parts.answers.isArmed(shown)) await parts.answers.give(shown, value, surface);
+    if (parts.answers.isArmed(shown))
+      await parts.answers.give(shown, value, surface, { shown: "editor" });
     return;
   }
   // No card is in view: the user picks, and so sees, the one that is answered.
   const wanted = value === "allow_once" ? (kind: string) => kind === "write" : () => true;
+  // What each card would write as the list comes up: an edit after that makes the answer stale.
+  const digests = new Map(
+    parts.sessions.openCards().map(({ card }) => [card.card, card.edit?.event.digest]),
+  );
   const card = await pickCard(parts, wanted, true);
-  if (card !== undefined) await parts.answers.give(card, value, "command");
+  if (card === undefined) return;
+  await parts.answers.give(card, value, "command", { shown: { digest: digests.get(card) } });
 }
 
-function fromLens(given: unknown): string | undefined {
-  if (typeof given !== "object" || given === null) return undefined;
-  const card: unknown = Reflect.get(given, "card");
-  return typeof card === "string" && Reflect.get(given, "surface") === "lens" ? card : undefined;
+const lensArgument = z.object({
+  card: z.string(),
+  surface: z.literal("lens"),
+  change: z.optional(z.int().check(z.minimum(0))),
+});
+
+/** What a lens gave to its command, or undefined. */
+function fromLens(given: unknown): z.infer<typeof lensArgument> | undefined {
+  return lensArgument.safeParse(given).data;
+}
+
+/** The card of a lens, or the one whose diff is in the active tab. */
+function cardOf(parts: PanelParts, given: unknown): string | undefined {
+  return fromLens(given)?.card ?? parts.proposals.active();
+}
+
+/** Does something with the change of a lens, or with the one at the cursor in the active proposal. */
+async function onChange(
+  parts: PanelParts,
+  given: unknown,
+  act: (card: string, change: number) => Promise<void>,
+): Promise<void> {
+  const card = cardOf(parts, given);
+  if (card === undefined) return;
+  const editor = vscode.window.activeTextEditor;
+  const line = editor?.document === parts.edits.document(card) ? editor?.selection.active.line : 0;
+  const change = fromLens(given)?.change ?? (await parts.changes.at(card, line ?? 0));
+  if (change !== undefined) await act(card, change);
 }
 
 async function pickCard(

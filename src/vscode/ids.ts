@@ -12,6 +12,10 @@ export const commands = {
   approveForSession: "countersign.approveForSession",
   deny: "countersign.deny",
   openProposedDiff: "countersign.openProposedDiff",
+  keepChange: "countersign.keepChange",
+  dropChange: "countersign.dropChange",
+  putChangeBack: "countersign.putChangeBack",
+  revertEdits: "countersign.revertEdits",
   nextCard: "countersign.nextCard",
   showAllows: "countersign.showAllows",
   undoTurn: "countersign.undoTurn",
@@ -56,7 +60,7 @@ export const views = {
   approvals: "countersign.approvals",
 } as const;
 
-/** Scheme of the read-only documents of the native diff editor. */
+/** Scheme of the documents of the native diff editor. */
 export const PROPOSED = "countersign-proposed";
 
 /** Scheme of the read-only documents that show a session's log. */

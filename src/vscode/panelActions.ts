@@ -4,7 +4,9 @@ import { messageOf } from "../core/messageOf.js";
 import type { FromPanel, PanelCommand } from "../webview/protocol.js";
 import type { Answers } from "./answers.js";
 import { ask } from "./asking.js";
+import type { ChangeActions } from "./changes.js";
 import type { ChatView } from "./chatView.js";
+import type { Edits } from "./edits.js";
 import { unsavedDocument } from "./files.js";
 import { commands } from "./ids.js";
 import type { ModelService } from "./models/service.js";
@@ -18,6 +20,8 @@ export interface PanelParts {
   readonly answers: Answers;
   readonly proposals: Proposals;
   readonly undos: Undos;
+  readonly edits: Edits;
+  readonly changes: ChangeActions;
   /** Undefined until the chat view exists, which itself acts through here. */
   readonly chat: () => ChatView;
 }
@@ -39,10 +43,16 @@ export async function act(
       return;
     }
     case "answer":
-      await answers.give(message.card, message.answer, surface, message.note);
+      await answers.give(message.card, message.answer, surface, {
+        note: message.note,
+        shown: { digest: message.shown },
+      });
       return;
     case "answerQuestion":
       await sessions.get(message.session)?.live.answerQuestion(message.question, message.text);
+      return;
+    case "revert":
+      await parts.edits.revert(message.card);
       return;
     case "openDiff":
       await proposals.open(message.card);

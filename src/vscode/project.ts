@@ -34,6 +34,8 @@ export function project(event: SessionEvent, limit: number = VIEW_CHARS): ViewEv
     }
     case "card_raised":
       return projectCard(event);
+    case "card_edited":
+      return projectEdit(event);
     case "call_ended":
       return mark({ ...event, result: short(event.result) });
     case "hook_ended":
@@ -69,6 +71,12 @@ export function projectCard(event: EventOf<"card_raised">): EventOf<"card_raised
     ...(event.given === undefined ? {} : { given: shown(event.given) }),
     ...(event.argv === undefined ? {} : { argv: event.argv.map(shown) }),
   };
+}
+
+/** An edit for the screen: what would be written stays behind, its diff says it. */
+export function projectEdit<E extends Omit<EventOf<"card_edited">, "seq" | "at">>(event: E): E {
+  const { edited: _, ...rest } = event;
+  return rest as E;
 }
 
 function shortArgs(

@@ -1,57 +1,25 @@
-import * as path from "node:path";
+import { isUtf8 } from "node:buffer";
 import * as vscode from "vscode";
 import { visible } from "../core/gate/visible.js";
 import type { OpenCard } from "../core/turn/live.js";
-import { PROPOSED } from "./ids.js";
+import { type ProposedFiles, parseProposed, proposedUri } from "./proposedFiles.js";
 import type { Opened, Sessions } from "./sessions.js";
 import { opensDiff } from "./settings.js";
 
-/** What a document of our scheme is: one side of one card. */
-export interface ProposedRef {
-  readonly card: string;
-  readonly side: "before" | "after";
-}
-
-/** The card and side that a URI of our scheme names, or undefined. */
-export function parseProposed(uri: vscode.Uri): ProposedRef | undefined {
-  if (uri.scheme !== PROPOSED) return undefined;
-  const query = new URLSearchParams(uri.query);
-  const card = query.get("card");
-  const side = query.get("side");
-  if (!card || (side !== "before" && side !== "after")) return undefined;
-  return { card, side };
-}
-
-/** The real path is in the URI, so that the language is recognised; never the content. */
-function proposedUri(card: OpenCard, side: ProposedRef["side"]): vscode.Uri {
-  const query = new URLSearchParams({ card: card.card, side }).toString();
-  return vscode.Uri.file(card.event.path ?? path.sep).with({ scheme: PROPOSED, query });
-}
-
 /**
- * The native diff editors: left the bytes that a card was made from, right those it proposes, both
- * read-only. A tab belongs to one card, and only that card's end closes it.
+ * The native diff editors: left the bytes that a card was made from, right what would be written,
+ * to be edited. A tab belongs to one card, and only that card's end closes it.
  */
-export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
-  readonly #files = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
-  readonly #cards = new Map<string, OpenCard>();
-  readonly #subscriptions: vscode.Disposable[];
-  readonly onDidChangeFile = this.#files.event;
+export class Proposals implements vscode.Disposable {
+  readonly #subscription: vscode.Disposable;
 
   constructor(
     private readonly sessions: Sessions,
+    private readonly files: ProposedFiles,
     /** Whether a tab may come to the front: not while someone types in an editor. */
     private readonly mayShow: () => boolean,
   ) {
-    this.#subscriptions = [
-      vscode.workspace.registerFileSystemProvider(PROPOSED, this, {
-        isReadonly: new vscode.MarkdownString(
-          vscode.l10n.t("This is a proposal. Approve or deny it; it cannot be edited."),
-        ),
-        isCaseSensitive: true,
-      }),
-      sessions.onDidChange(() => void this.#reconcile()),
-    ];
+    this.#subscription = sessions.onDidChange(() => void this.#reconcile());
     void this.#reconcile();
   }
 
@@ -70,8 +38,7 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
   }
 
   dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-    this.#files.dispose();
+    this.#subscription.dispose();
   }
 
   async #reconcile(): Promise<void> {
@@ -81,11 +48,12 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
         .filter(({ card }) => card.event.kind === "write")
         .map((found) => [found.card.card, found] as const),
     );
+    const known = new Set(this.files.cards);
+    for (const { card } of open.values()) this.files.hold(card);
     await this.#close((card) => !open.has(card));
-    for (const id of this.#cards.keys()) if (!open.has(id)) this.#cards.delete(id);
+    for (const id of known) if (!open.has(id)) this.files.release(id);
     for (const [id, { card, opened }] of open) {
-      if (this.#cards.has(id)) continue;
-      this.#cards.set(id, card);
+      if (known.has(id)) continue;
       if (opensDiff() && this.#isOfInterest(opened))
         await this.#show(card, { preserveFocus: true, background: !this.mayShow() });
     }
@@ -100,7 +68,9 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
     card: OpenCard,
     options: { preserveFocus: boolean; background?: boolean },
   ): Promise<void> {
-    this.#cards.set(card.card, card);
+    this.files.hold(card);
+    await this.#load(card, "before", card.before);
+    await this.#load(card, "after", card.after);
     const name = visible(card.event.relative ?? card.event.path ?? "");
     await vscode.commands.executeCommand(
       "vscode.diff",
@@ -111,65 +81,34 @@ export class Proposals implements vscode.FileSystemProvider, vscode.Disposable {
     );
   }
 
+  /** As UTF-8 where it is that, whatever `files.encoding` says: what is typed is written as UTF-8. */
+  async #load(card: OpenCard, side: "before" | "after", bytes: Uint8Array | null): Promise<void> {
+    if (bytes === null || !isUtf8(bytes)) return;
+    try {
+      await vscode.workspace.openTextDocument(proposedUri(card, side), { encoding: "utf8" });
+    } catch {
+      // Open already, in an encoding that the user chose.
+    }
+  }
+
   /** Closes the tabs of the cards that `gone` says are gone, and no other. */
   async #close(gone: (card: string) => boolean): Promise<void> {
+    const isGone = (uri: vscode.Uri): boolean => {
+      const ref = parseProposed(uri);
+      return ref !== undefined && gone(ref.card);
+    };
     const tabs = vscode.window.tabGroups.all
       .flatMap((group) => group.tabs)
-      .filter((tab) => {
-        const { input } = tab;
-        const ref =
-          input instanceof vscode.TabInputTextDiff
-            ? parseProposed(input.modified)
-            : input instanceof vscode.TabInputText
-              ? parseProposed(input.uri)
-              : undefined;
-        return ref !== undefined && gone(ref.card);
+      .filter(({ input }) => {
+        if (input instanceof vscode.TabInputTextDiff) return isGone(input.modified);
+        return input instanceof vscode.TabInputText && isGone(input.uri);
       });
-    if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, true);
-  }
-
-  #bytes(uri: vscode.Uri): Uint8Array {
-    const ref = parseProposed(uri);
-    const card = ref ? this.#cards.get(ref.card) : undefined;
-    if (!ref || !card) throw vscode.FileSystemError.FileNotFound(uri);
-    return (ref.side === "before" ? card.before : card.after) ?? new Uint8Array();
-  }
-
-  stat(uri: vscode.Uri): vscode.FileStat {
-    return {
-      type: vscode.FileType.File,
-      ctime: 0,
-      mtime: 0,
-      size: this.#bytes(uri).byteLength,
-      permissions: vscode.FilePermission.Readonly,
-    };
-  }
-
-  readFile(uri: vscode.Uri): Uint8Array {
-    return this.#bytes(uri);
-  }
-
-  watch(): vscode.Disposable {
-    return new vscode.Disposable(() => {});
-  }
-
-  readDirectory(): [string, vscode.FileType][] {
-    return [];
-  }
-
-  createDirectory(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  writeFile(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
+    if (tabs.length === 0) return;
+    // What was typed while the answer was on its way: there is nothing left to save it for.
+    for (const document of vscode.workspace.textDocuments) {
+      // A file that is released already cannot be saved: its tab is closed all the same.
+      if (isGone(document.uri)) await Promise.resolve(document.save()).catch(() => false);
+    }
+    await vscode.window.tabGroups.close(tabs, true);
   }
 }

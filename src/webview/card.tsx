@@ -6,6 +6,7 @@ import { clock, isPlainArgv, number } from "./format.js";
 import { post } from "./host.js";
 import type { CardItem } from "./items.js";
 import { Icon, LongText, Pre, useFold, useNote } from "./parts.js";
+import type { CardEdited } from "./protocol.js";
 import { answerText } from "./store.js";
 import { t } from "./texts.js";
 
@@ -33,17 +34,25 @@ export function OpenCard(props: {
   others: readonly OtherCard[];
   /** Another window has the session, and the buttons with it. */
   readOnly?: boolean;
+  /** What the user made of the proposal. */
+  edit?: CardEdited | undefined;
   /** In Approvals: the session's title, and no field for a reason. */
   title?: string;
 }): VNode {
-  const { event, session } = props;
+  const { event, session, edit } = props;
+  const proposed = edit === undefined ? event : { ...event, ...shownOf(edit) };
+  const nothingLeft =
+    edit !== undefined && (event.digest === null ? edit.bytesAfter === 0 : edit.diff === "");
   const [note, setNote] = useNote(event.card);
   const [armed, setArmed] = useState(false);
   const [sent, setSent] = useState(false);
   useEffect(() => {
+    // A text that has just come up under the pointer is not approved by that click.
+    setArmed(false);
+    setSent(false);
     const timer = setTimeout(() => setArmed(true), ARM_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [edit?.digest]);
   const subject = cardSubject(event);
   const answer = (given: Answer) => {
     setSent(true);
@@ -54,6 +63,7 @@ export function OpenCard(props: {
       session,
       card: event.card,
       answer: given,
+      ...(edit === undefined ? {} : { shown: edit.digest }),
       ...(given === "deny" && reason !== "" ? { note: reason } : {}),
     });
     // An answer that did not count leaves the card up, and its buttons have to work again.
@@ -75,14 +85,26 @@ export function OpenCard(props: {
         </p>
       ))}
       {event.given !== undefined && <p class="hint">{t("given", event.given)}</p>}
-      {event.kind === "write" && <Size event={event} />}
+      {edit !== undefined && (
+        <p class="edited">
+          <Icon name="edit" /> {t(nothingLeft ? "nothingLeft" : "edited")}{" "}
+          <button
+            type="button"
+            class="secondary"
+            onClick={() => post({ type: "revert", session, card: event.card })}
+          >
+            {t("revertEdits")}
+          </button>
+        </p>
+      )}
+      {event.kind === "write" && <Size event={proposed} />}
       {event.argv && <Argv argv={event.argv} />}
       {event.timeout !== undefined && <p class="hint">{t("timeLimit", event.timeout)}</p>}
-      {event.diff !== undefined && event.diff !== "" && (
+      {proposed.diff !== undefined && proposed.diff !== "" && (
         <Diff
           id={event.card}
-          diff={event.diff}
-          cut={event.diffCut === true || event.cut === true}
+          diff={proposed.diff}
+          cut={proposed.diffCut === true || event.cut === true}
         />
       )}
       {props.unsaved ? (
@@ -167,6 +189,11 @@ export function OpenCard(props: {
   );
 }
 
+/** What an edit says in the place of the proposal. */
+function shownOf({ diff, diffCut, added, removed, bytesAfter }: CardEdited) {
+  return { diff, diffCut: diffCut === true, added, removed, bytesAfter };
+}
+
 function heading(event: Raised): string {
   const subject = event.relative ?? event.path ?? "";
   if (event.kind === "run") return t("cardRun");
@@ -208,13 +235,14 @@ export function Argv(props: { argv: readonly string[] }): VNode {
 
 /** A card that was answered or is gone: one line. */
 export function SettledCard(props: { card: CardItem }): VNode {
-  const { event, state, answered } = props.card;
+  const { state, answered, edit } = props.card;
+  const event = edit === undefined ? props.card.event : { ...props.card.event, ...shownOf(edit) };
   const [open, toggle] = useFold(`card:${event.card}`, false);
   const icon =
     state === "spent" ? "history" : answered?.answer === "deny" ? "circle-slash" : "check";
   let text = state === "spent" ? t("cardSpent") : t("cardWithdrawn");
   if (state === "answered" && answered)
-    text = `${answerText(answered.answer)} · ${clock(answered.at)} · ${surfaceText(answered.surface)}`;
+    text = `${answeredText(answered)} · ${clock(answered.at)} · ${surfaceText(answered.surface)}`;
   return (
     <div class="settled">
       <button type="button" class="fold" aria-expanded={open} onClick={toggle}>
@@ -230,6 +258,12 @@ export function SettledCard(props: { card: CardItem }): VNode {
       )}
     </div>
   );
+}
+
+function answeredText({ answer, digest, nothingLeft }: EventOf<"card_answered">): string {
+  if (nothingLeft === true) return t("answeredNothingLeft");
+  if (digest === undefined) return answerText(answer);
+  return t(answer === "allow_once" ? "answeredOnceEdited" : "answeredSessionEdited");
 }
 
 function surfaceText(surface: Surface | undefined): string {

@@ -57,6 +57,7 @@ function Approvals(props: { cards: readonly Approval[] }): VNode {
           key={card.event.type === "card_raised" ? card.event.card : ""}
           session={card.session}
           event={raised(card)}
+          edit={card.edit}
           changed={card.changed}
           unsaved={card.unsaved}
           others={card.others}

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Delta, SessionEvent } from "../core/session/events.js";
+import type { Delta, EventBody, SessionEvent } from "../core/session/events.js";
 
 /*
  * What the panel and its host say to each other. Both ends parse: the panel shows the words of a
@@ -44,6 +44,8 @@ const fromPanel = z.discriminatedUnion("type", [
     card: id,
     answer: z.enum(["allow_once", "allow_session", "deny"]),
     note: z.optional(z.string().check(z.maxLength(10_000))),
+    /** SHA-256 of the text that was shown as what would be written; absent: the proposal. */
+    shown: z.optional(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
   }),
   z.strictObject({
     type: z.literal("answerQuestion"),
@@ -51,6 +53,7 @@ const fromPanel = z.discriminatedUnion("type", [
     question: id,
     text: longText,
   }),
+  z.strictObject({ type: z.literal("revert"), session: id, card: id }),
   z.strictObject({ type: z.literal("openDiff"), session: id, card: id }),
   z.strictObject({ type: z.literal("showCard"), session: id, card: id }),
   z.strictObject({ type: z.literal("saveFile"), session: id, card: id }),
@@ -111,6 +114,9 @@ const status = z.object({
     }),
   ),
 });
+/** What the user made of a proposal. */
+export type CardEdited = Extract<EventBody, { type: "card_edited" }>;
+
 /** What is so right now, beside the events. */
 export type Status = z.infer<typeof status>;
 
@@ -139,10 +145,19 @@ const delta = z.custom<Delta>(
 const part = z.union([z.object({ event: viewEvent }), z.object({ delta }), z.object({ status })]);
 export type Part = z.infer<typeof part>;
 
+const cardEdit = z.custom<CardEdited>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    Reflect.get(value, "type") === "card_edited" &&
+    typeof Reflect.get(value, "digest") === "string",
+);
+
 const approval = z.object({
   session: z.string(),
   title: z.string(),
   event: viewEvent,
+  edit: z.optional(cardEdit),
   changed: z.boolean(),
   unsaved: z.boolean(),
   /** Cards of other sessions for the same file. */

@@ -50,7 +50,7 @@ export function whyFixed(bytes: Uint8Array): string | undefined {
   const text = decodeBytes(bytes);
   if (hasBidi(text) || TRAP.test(text)) return "it holds characters that an editor does not show.";
   if (LONE_CR.test(text) || (text.includes("\r\n") && LONE_LF.test(text))) {
-    return "it has more than one kind of line end, and an editor would make them all the same.";
+    return "its line ends are mixed, and an editor would make them all the same.";
   }
   return undefined;
 }

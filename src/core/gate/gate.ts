@@ -303,11 +303,11 @@ export class Gate {
     if (prepared.kind !== "write") {
       return { outcome: "refused", message: "Only a change of a file can be edited." };
     }
-    const message = refuseEdit(prepared, after);
-    if (message !== undefined) return { outcome: "refused", message };
     if (Buffer.compare(pending.edit?.after ?? prepared.after, after) === 0) {
       return { outcome: "taken" };
     }
+    const message = refuseEdit(prepared, after);
+    if (message !== undefined) return { outcome: "refused", message };
     const edit = await makeEdit(card, request.turn, prepared, after);
     if (!isOpen(pending)) return this.#gone(card);
     const was = pending.edit;

@@ -1,75 +1,16 @@
 import { unifiedDiff } from "./diff.js";
-import { type Change, compareLines } from "./lineDiff.js";
-import { LineTable, splitBytes } from "./lines.js";
-import { Pace } from "./pace.js";
-
-/** What became of one change of a proposal in the text that was edited. */
-export interface FateOfChange {
-  /** Its lines in the file as it was, from 0; `removed: 0` adds lines before line `old`. */
-  readonly old: number;
-  readonly removed: number;
-  readonly fate: "kept" | "dropped" | "edited";
-}
+import { type ChangeFate, fatesOf } from "./fates.js";
 
 /** Dropped changes that a receipt names by their lines; of more it says how many. */
 const NAMED = 20;
 
-function touch(a: Change, b: Change): boolean {
-  return a.old <= b.old + b.removed && b.old <= a.old + a.removed;
+function place({ old: { at, count } }: ChangeFate): string {
+  if (count === 0) return at === 0 ? "before line 1" : `after line ${at}`;
+  return count === 1 ? `line ${at + 1}` : `lines ${at + 1}-${at + count}`;
 }
 
-function sameLines(a: Uint32Array, from: number, b: Uint32Array, at: number, count: number) {
-  for (let i = 0; i < count; i += 1) if (a[from + i] !== b[at + i]) return false;
-  return true;
-}
-
-/** Each change of `proposed` against `before`, in order, and what `edited` made of it. */
-export async function fatesOf(
-  before: Uint8Array | null,
-  proposed: Uint8Array,
-  edited: Uint8Array,
-): Promise<FateOfChange[]> {
-  const pace = new Pace();
-  const table = new LineTable();
-  const old = (await splitBytes(before ?? new Uint8Array(), table, pace)).ids;
-  const model = (await splitBytes(proposed, table, pace)).ids;
-  const own = (await splitBytes(edited, table, pace)).ids;
-  const wanted = await compareLines(old, model, table.size, pace);
-  const made = await compareLines(old, own, table.size, pace);
-  let first = 0;
-  return wanted.map((change) => {
-    // Both lists are in order, so what ends before this change touches no later one either.
-    while (first < made.length) {
-      const one = made[first];
-      if (one === undefined || one.old + one.removed >= change.old) break;
-      first += 1;
-    }
-    const near: Change[] = [];
-    for (let i = first; i < made.length; i += 1) {
-      const one = made[i];
-      if (one === undefined || one.old > change.old + change.removed) break;
-      if (touch(one, change)) near.push(one);
-    }
-    const { removed, added } = change;
-    const kept = near.some(
-      (one) =>
-        one.old === change.old &&
-        one.removed === removed &&
-        one.added === added &&
-        sameLines(model, change.now, own, one.now, added),
-    );
-    const fate = kept ? "kept" : near.length === 0 ? "dropped" : "edited";
-    return { old: change.old, removed, fate };
-  });
-}
-
-function place({ old, removed }: FateOfChange): string {
-  if (removed === 0) return old === 0 ? "before line 1" : `after line ${old}`;
-  return removed === 1 ? `line ${old + 1}` : `lines ${old + 1}-${old + removed}`;
-}
-
-function whatBecame(fates: readonly FateOfChange[]): string {
-  const count = (fate: FateOfChange["fate"]) => fates.filter((one) => one.fate === fate).length;
+function whatBecame(fates: readonly ChangeFate[]): string {
+  const count = (fate: ChangeFate["fate"]) => fates.filter((one) => one.fate === fate).length;
   const of = fates.length === 1 ? "Of your 1 change" : `Of your ${fates.length} changes`;
   const sums = `${of}, ${count("kept")} written as proposed, ${count("dropped")} dropped, ${count("edited")} edited.`;
   const dropped = fates.filter(({ fate }) => fate === "dropped").map(place);

@@ -2,9 +2,9 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/st
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EDIT_DROPPED, STALE, whyFixed } from "../../../src/core/gate/edit.js";
+import { fatesOf, type LineRange, splitLines } from "../../../src/core/gate/fates.js";
 import { Abandoned, type Admission, Gate } from "../../../src/core/gate/gate.js";
 import type { Prepared } from "../../../src/core/gate/prepared.js";
-import { fatesOf } from "../../../src/core/gate/receipt.js";
 import { WRITE_BYTES } from "../../../src/core/limits.js";
 import type { Answer, EventOf, SessionEvent } from "../../../src/core/session/events.js";
 import * as realTools from "../../../src/core/tools/index.js";
@@ -263,7 +263,7 @@ describe("editing what a card proposes", () => {
     const { card } = await write("a", "one\r\ntwo\n", "one\r\n2\n");
     const outcome = await gate.edit(card, bytes("one\n2\n"));
     ok(outcome.outcome === "refused");
-    match(outcome.message, /more than one kind of line end/);
+    match(outcome.message, /its line ends are mixed/);
   });
 
   it("edits nothing but a write, and no card that is gone", async () => {
@@ -483,7 +483,7 @@ describe("editing what a card proposes", () => {
   it("tells kept, dropped and edited changes apart", async () => {
     const fates = async (before: string | null, proposed: string, edited: string) =>
       (await fatesOf(before === null ? null : bytes(before), bytes(proposed), bytes(edited))).map(
-        ({ old, removed, fate }) => `${old}+${removed} ${fate}`,
+        ({ old, fate }) => `${old.at}+${old.count} ${fate}`,
       );
     const proposed = "0\n1\n2\n4\nV\n6\n7\n8\n9\n10\nend\n";
     deepStrictEqual(await fates(TEN, proposed, proposed), [
@@ -506,5 +506,44 @@ describe("editing what a card proposes", () => {
     ]);
     deepStrictEqual(await fates(null, "a\n", "b\n"), ["0+0 edited"]);
     deepStrictEqual(await fates("a", "a\n", "a"), ["0+1 dropped"]);
+  });
+
+  it("says for each change which lines drop it, and which put it back", async () => {
+    const replace = (text: string, { at, count }: LineRange, by: string[]) =>
+      splitLines(text)
+        .toSpliced(at, count, ...by)
+        .join("");
+    const take = (text: string, { at, count }: LineRange) => splitLines(text).slice(at, at + count);
+    const texts: [string, string][] = [
+      [TEN, "0\n1\n2\n4\nV\n6\n7\n8\n9\n10\nend\n"],
+      [TEN, "10\n9\n8\n7\n6\n5\n4\n3\n2\n1\n"],
+      ["a", "a\nb\n"],
+      ["a\nb\n", "x\na"],
+      ["a\r\nb\r\nc", "a\r\nB\r\nc\r\n"],
+      ["", "a\n"],
+      ["a\n", ""],
+    ];
+    for (const [before, proposed] of texts) {
+      const look = (text: string) => fatesOf(bytes(before), bytes(proposed), bytes(text));
+      const { length } = await look(proposed);
+      // Dropped in every order that starts somewhere else, then put back: nothing else moves.
+      for (let start = 0; start < length; start += 1) {
+        let text = proposed;
+        const order = Array.from({ length }, (_, i) => (start + i) % length);
+        for (const at of order) {
+          const one = (await look(text))[at];
+          ok(one?.fate === "kept");
+          text = replace(text, one.now, take(before, one.instead));
+          strictEqual((await look(text))[at]?.fate, "dropped");
+        }
+        strictEqual(text, before);
+        for (const at of order) {
+          const one = (await look(text))[at];
+          ok(one?.fate === "dropped");
+          text = replace(text, one.now, take(proposed, one.proposed));
+        }
+        strictEqual(text, proposed);
+      }
+    }
   });
 });

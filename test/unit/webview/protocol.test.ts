@@ -24,6 +24,10 @@ describe("a message of the panel", () => {
       "a field too many",
       { type: "answer", session: "s1", card: "c1", answer: "deny", surface: "lens" },
     ],
+    [
+      "a text shown that is no digest",
+      { type: "answer", session: "s1", card: "c1", answer: "allow_once", shown: "A".repeat(64) },
+    ],
     ["a command of VS Code's", { type: "command", command: "workbench.action.quit" }],
     ["a command of ours that answers", { type: "command", command: "countersign.approveEdit" }],
     ["the answering command by its short name", { type: "command", command: "approveEdit" }],
@@ -49,6 +53,10 @@ describe("a message of the panel", () => {
       type: "cancel",
       session: id,
     });
+    const yes = { type: "answer", session: "s", card: "c", answer: "allow_once" };
+    assert.deepEqual(parseFromPanel(yes), yes);
+    const edited = { ...yes, shown: "0a".repeat(32) };
+    assert.deepEqual(parseFromPanel(edited), edited);
     const text = "x".repeat(1_000_000);
     const ask = { type: "ask", session: null, ref: 1, text };
     assert.deepEqual(parseFromPanel(ask), ask);

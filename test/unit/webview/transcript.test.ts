@@ -59,6 +59,25 @@ describe("the rows of a transcript", () => {
     ]);
   });
 
+  it("have on a card what the user made of it, until the proposal is back", () => {
+    const edit = {
+      type: "card_edited",
+      card: "c2",
+      digest: "d",
+      diff: "@@\n",
+      added: 1,
+      removed: 0,
+      bytesAfter: 2,
+    } as const;
+    const edited = events(...session, edit);
+    const made = new Transcript(edited);
+    assert.deepEqual(made.cards.get("c2")?.edit, edited.at(-1));
+    const rev = made.rowOfCard("c2")?.rev ?? 0;
+    made.apply({ ...edit, reverted: true, seq: edited.length, at });
+    assert.equal(made.cards.get("c2")?.edit, undefined);
+    assert.equal(made.rowOfCard("c2")?.rev, rev + 1);
+  });
+
   it("are the same however the events came: at once, one by one, or twice", () => {
     const whole = rows(new Transcript(session));
     const each = new Transcript();

@@ -69,12 +69,12 @@ describe("native diff editors", () => {
     await tab("c.txt (proposed)").waitFor();
   });
 
-  it("are read-only on both sides", async () => {
+  it("are read-only on the left", async () => {
     const { page } = panel.bench;
-    await page.locator(".modified-in-monaco-diff-editor .view-lines:not(.line-delete)").click();
+    await page.locator(".original-in-monaco-diff-editor .view-lines").click();
     await page.keyboard.type("x");
     await page
-      .getByText(/This is a proposal/)
+      .getByText(/read-only/)
       .first()
       .waitFor();
   });
