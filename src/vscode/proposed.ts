@@ -107,7 +107,8 @@ export class Proposals implements vscode.Disposable {
     // What was typed while the answer was on its way: there is nothing left to save it for.
     for (const document of vscode.workspace.textDocuments) {
       // A file that is released already cannot be saved: its tab is closed all the same.
-      if (isGone(document.uri)) await Promise.resolve(document.save()).catch(() => false);
+      if (document.isDirty && isGone(document.uri))
+        await Promise.resolve(document.save()).catch(() => false);
     }
     await vscode.window.tabGroups.close(tabs, true);
   }

@@ -69,16 +69,6 @@ describe("native diff editors", () => {
     await tab("c.txt (proposed)").waitFor();
   });
 
-  it("are read-only on the left", async () => {
-    const { page } = panel.bench;
-    await page.locator(".original-in-monaco-diff-editor .view-lines").click();
-    await page.keyboard.type("x");
-    await page
-      .getByText(/read-only/)
-      .first()
-      .waitFor();
-  });
-
   it("answer by the key that is for it, while the proposal has the focus", async () => {
     const { page } = panel.bench;
     await page.locator(".modified-in-monaco-diff-editor .view-lines:not(.line-delete)").click();

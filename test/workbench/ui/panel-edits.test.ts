@@ -86,6 +86,14 @@ describe("a proposal that is edited before it is approved", () => {
     const proposed = { 5: "FIVE", 15: "FIFTEEN \u00e9", 25: "TWENTY-FIVE" };
     const card = await proposal("a.txt", lines(proposed), "A is done.");
     await panel.bench.screenshot("edits-lenses");
+    // The left side is the file as it is.
+    await page().locator(".original-in-monaco-diff-editor .view-lines").first().click();
+    await page().keyboard.type("x");
+    await page()
+      .getByText(/read-only/)
+      .first()
+      .waitFor();
+    assert.deepEqual(await events("card_edited"), []);
     await toTop();
     await page().keyboard.type("mine  ");
     await page().keyboard.press("ControlOrMeta+s");
