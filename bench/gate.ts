@@ -14,16 +14,7 @@ import { makeCard } from "../src/core/gate/card.js";
 import type { PreparedWrite } from "../src/core/gate/prepared.js";
 import { WRITE_BYTES } from "../src/core/limits.js";
 import { digest } from "../src/core/workspace/digest.js";
-
-interface Row {
-  name: string;
-  value: number;
-  unit: string;
-  peer?: string;
-  peerValue?: number;
-  ratio?: number;
-  goal?: string;
-}
+import { median, type Report } from "./support/measure.js";
 
 /** Each figure is the median of so many. */
 const TIMES = 7;
@@ -85,10 +76,6 @@ function changes(size: number): [string, Buffer | null, Buffer][] {
   ];
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 async function once(prepared: PreparedWrite): Promise<{ ms: number; held: number }> {
   const held = monitorEventLoopDelay({ resolution: 1 });
   held.enable();
@@ -124,7 +111,7 @@ async function git(folder: string, before: Buffer, after: Buffer): Promise<numbe
   return median(times);
 }
 
-export default async function bench(report: (row: Row) => void): Promise<void> {
+export default async function bench(report: Report): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   try {
     for (const size of [4 * 1024, 64 * 1024, WRITE_BYTES]) {
@@ -139,13 +126,10 @@ export default async function bench(report: (row: Row) => void): Promise<void> {
         const value = median(runs.map((run) => run.ms));
         const name = `card, ${size / 1024} KiB, ${kind}`;
         const peerValue = await git(folder, bytes ?? Buffer.alloc(0), after);
-        const peer =
-          peerValue === undefined
-            ? {}
-            : { peer: "git diff --no-index", peerValue, ratio: value / peerValue };
-        report({ name, value, unit: "ms", ...peer, goal: "< 100 ms" });
+        const peer = peerValue === undefined ? {} : { peer: "git diff --no-index", peerValue };
+        report({ name, value, unit: "ms", ...peer, limit: 100 });
         const held = median(runs.map((run) => run.held));
-        report({ name: `${name}, event loop held`, value: held, unit: "ms", goal: "< 50 ms" });
+        report({ name: `${name}, event loop held`, value: held, unit: "ms", limit: 50 });
       }
     }
   } finally {

@@ -7,13 +7,7 @@ import { formatMeta } from "../src/core/session/meta.js";
 import { type Opener, SessionRecord } from "../src/core/session/record.js";
 import { newSessionId, SessionStore } from "../src/core/session/store.js";
 import { transcript } from "../src/core/turn/transcript.js";
-
-interface Row {
-  name: string;
-  value: number;
-  unit: string;
-  goal?: string;
-}
+import { median, type Report, timed } from "./support/measure.js";
 
 const EVENTS = 100_000;
 const APPENDS = 500;
@@ -21,16 +15,6 @@ const SESSIONS = 1_000;
 const TIMES = 5;
 
 const opener: Opener = { host: "bench", version: "0", report: () => {}, ask: async () => "" };
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
 
 /** Events of turns that read files, as lines of a log. */
 function lines(count: number): string {
@@ -64,7 +48,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-async function longLog(base: string, report: (row: Row) => void): Promise<void> {
+async function longLog(base: string, report: Report): Promise<void> {
   const before = heap();
   const directory = join(base, "sessions", newSessionId());
   const small = await SessionRecord.create(directory, "/ws", opener);
@@ -73,6 +57,36 @@ async function longLog(base: string, report: (row: Row) => void): Promise<void> 
   const startFlushed = await appendTime(small, true);
   await small.close();
   await rm(directory, { recursive: true });
+
+  for (const count of [10, 1_000]) {
+    await (await SessionRecord.create(directory, "/ws", opener)).close();
+    await appendFile(join(directory, "log.jsonl"), lines(count));
+    const opens: number[] = [];
+    for (let index = 0; index < TIMES; index++) {
+      let record: SessionRecord | undefined;
+      opens.push(
+        await timed(async () => {
+          record = await SessionRecord.open(directory, opener);
+        }),
+      );
+      await record?.close();
+    }
+    const name = count.toLocaleString("en");
+    report({ name: `open ${name} events`, value: median(opens), unit: "ms", limit: 100 });
+    const record = await SessionRecord.open(directory, opener);
+    await appendTime(record, false);
+    const append = await appendTime(record, false);
+    await record.close();
+    report({
+      name: `append after ${name} events`,
+      value: append,
+      unit: "ms",
+      peer: "an empty log",
+      peerValue: start,
+      goal: "the same",
+    });
+    await rm(directory, { recursive: true });
+  }
 
   await (await SessionRecord.create(directory, "/ws", opener)).close();
   await appendFile(join(directory, "log.jsonl"), lines(EVENTS));
@@ -93,12 +107,12 @@ async function longLog(base: string, report: (row: Row) => void): Promise<void> 
     clearInterval(watch);
     await record?.close();
   }
-  report({ name: "open 100,000 events", value: median(opens), unit: "ms", goal: "< 1000" });
+  report({ name: "open 100,000 events", value: median(opens), unit: "ms", limit: 1000 });
   report({
     name: "longest hold of the event loop meanwhile",
     value: blocked,
     unit: "ms",
-    goal: "< 50",
+    limit: 50,
   });
   const record = await SessionRecord.open(directory, opener);
   const grown = (heap() - before) / 1024 / 1024;
@@ -109,18 +123,25 @@ async function longLog(base: string, report: (row: Row) => void): Promise<void> 
   const end = await appendTime(record, false);
   const endFlushed = await appendTime(record, true);
   await record.close();
-  report({ name: "append to an empty log", value: start, unit: "ms" });
-  report({ name: "append after 100,000 events", value: end, unit: "ms", goal: "the same" });
-  report({ name: "append and flush, empty log", value: startFlushed, unit: "ms" });
+  report({
+    name: "append after 100,000 events",
+    value: end,
+    unit: "ms",
+    peer: "an empty log",
+    peerValue: start,
+    goal: "the same",
+  });
   report({
     name: "append and flush after 100,000 events",
     value: endFlushed,
     unit: "ms",
+    peer: "an empty log",
+    peerValue: startFlushed,
     goal: "the same",
   });
 }
 
-async function manySessions(base: string, report: (row: Row) => void): Promise<void> {
+async function manySessions(base: string, report: Report): Promise<void> {
   const store = new SessionStore(join(base, "many"), opener);
   for (let index = 0; index < SESSIONS; index++) {
     const directory = join(store.directory, newSessionId());
@@ -133,11 +154,11 @@ async function manySessions(base: string, report: (row: Row) => void): Promise<v
   }
   const times: number[] = [];
   for (let index = 0; index < TIMES; index++) times.push(await timed(() => store.list()));
-  report({ name: "list 1,000 sessions", value: median(times), unit: "ms", goal: "< 200" });
+  report({ name: "list 1,000 sessions", value: median(times), unit: "ms", limit: 200 });
 }
 
 /** The figures of the sessions on disk. */
-export default async function bench(report: (row: Row) => void): Promise<void> {
+export default async function bench(report: Report): Promise<void> {
   const base = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   try {
     await longLog(base, report);

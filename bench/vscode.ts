@@ -1,0 +1,179 @@
+import { execFileSync } from "node:child_process";
+import { watch } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../scripts/process.js";
+import { until, type Workbench } from "../test/workbench/harness.js";
+import { type Panel, startPanel } from "../test/workbench/ui/panel.js";
+import { clock, median, type Report } from "./support/measure.js";
+
+const WINDOWS = 5;
+const ASKS = 7;
+
+/** What “Developer: Show Running Extensions” says: loading an extension's code and activating it. */
+async function activation({ page, command }: Workbench): Promise<number> {
+  await command("Developer: Show Running Extensions");
+  const rows = page.locator(".runtime-extensions-editor .monaco-list-row");
+  const shown = await until("the activation's time", async () => {
+    const texts = await rows.allInnerTexts();
+    const own = texts.find((text) => text.includes("Countersign"));
+    return /Activation: (\d+)ms/.exec(own ?? "")?.[1];
+  });
+  await command("View: Close All Editors");
+  return Number(shown);
+}
+
+/** For the page of the chat: when keys and clicks came, and when a card was on the screen. */
+const WATCH_PAGE = `(() => {
+  const times = { key: 0, click: 0, card: 0 };
+  window.times = times;
+  const now = (at = performance.now()) => performance.timeOrigin + at;
+  addEventListener("keydown", ({ timeStamp }) => { times.key = now(timeStamp); }, true);
+  addEventListener("click", ({ timeStamp }) => { times.click = now(timeStamp); }, true);
+  let seen = 0;
+  new MutationObserver(() => {
+    const cards = [...document.querySelectorAll("button")].filter(
+      (button) => button.textContent?.trim() === "Approve",
+    ).length;
+    if (cards > seen) requestAnimationFrame(() => { times.card = now(); });
+    seen = cards;
+  }).observe(document.body, { childList: true, subtree: true });
+})()`;
+
+interface Times {
+  readonly toRequest: number;
+  readonly toCard: number;
+  readonly toDisk: number;
+}
+
+/** One ask, its one card, the click on Approve and the file on the disk. */
+async function oneWrite({ bench, model, chat, ask, card }: Panel, n: number): Promise<Times> {
+  let requested = 0;
+  let answered = 0;
+  let written = 0;
+  const first = model.requests.length;
+  void model.request(first).then(() => (requested = clock()));
+  const file = `file-${n}.txt`;
+  const call = { tool: "write_file", args: { path: file, content: `${"a line\n".repeat(200)}` } };
+  const before = new Promise<void>((resolve) =>
+    model.request(first).then(() => {
+      answered = clock();
+      resolve();
+    }),
+  );
+  await ask(`Write ${file}.`, { before, calls: [call] }, { text: "Written." });
+  const shown = await card(file);
+  const watcher = watch(bench.folder, (_, name) => {
+    if (name === file && written === 0) written = clock();
+  });
+  const page = await chat();
+  const times = await page.evaluate<{ key: number; card: number }>("({ ...window.times })");
+  await shown.getByRole("button", { name: "Approve", exact: true }).click();
+  await until("the file on the disk", async () => written > 0);
+  watcher.close();
+  const clicked = await page.evaluate<number>("window.times.click");
+  await model.request(first + 1);
+  await until(
+    "the end of the turn",
+    async () =>
+      (await bench.sessions())
+        .flatMap(({ events }) => events)
+        .filter(({ type }) => type === "turn_ended").length > n,
+  );
+  return {
+    toRequest: requested - times.key,
+    toCard: times.card - answered,
+    toDisk: written - clicked,
+  };
+}
+
+/** Files that Node loads for `activate`, and their bytes; `vscode` is an empty stand-in. */
+function loadedAtActivation(): { files: number; bytes: number } {
+  const program = `
+    const Module = require("node:module");
+    const load = Module._load;
+    const stub = { EventEmitter: class {}, ThemeIcon: class {} };
+    Module._load = (name, ...rest) => (name === "vscode" ? stub : load(name, ...rest));
+    require(process.argv[1]);
+    const sizes = Object.keys(require.cache).map((file) => require("node:fs").statSync(file).size);
+    console.log(JSON.stringify({ files: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }));`;
+  const entry = join(root, "dist/extension.cjs");
+  const text = execFileSync(process.execPath, ["-e", program, entry], { encoding: "utf8" });
+  return JSON.parse(text) as { files: number; bytes: number };
+}
+
+async function packageSize(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
+  try {
+    const file = join(folder, "countersign.vsix");
+    const script = join(root, "scripts/with-deps.mjs");
+    execFileSync(process.execPath, [script, "scripts/package.ts", "--out", file], {
+      cwd: root,
+      stdio: "ignore",
+    });
+    return (await stat(file)).size;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The packaged code in a real VS Code. In a browser on a server the window itself is the slower half. */
+export default async function bench(report: Report): Promise<void> {
+  const { files, bytes } = loadedAtActivation();
+  report({
+    name: `code loaded at activation, in ${files} files`,
+    value: bytes / 1000,
+    unit: "kB",
+    limit: 64,
+  });
+  const panel = await startPanel();
+  try {
+    const { bench } = panel;
+    await panel.newSession();
+    const times: number[] = [];
+    for (let n = 0; n < WINDOWS; n++) {
+      await bench.reload();
+      await panel.chat();
+      times.push(await activation(bench));
+    }
+    report({
+      name: `activation by VS Code's own clock, median of ${WINDOWS} windows`,
+      value: median(times),
+      unit: "ms",
+      limit: 50,
+      note: "counts everything that the machine does meanwhile: the extension host activates VS Code's own extensions and the browser draws the window in the same second.",
+    });
+    await panel.newSession();
+    await (await panel.chat()).evaluate(WATCH_PAGE);
+    const writes: Times[] = [];
+    for (let n = 0; n < ASKS; n++) writes.push(await oneWrite(panel, n));
+    const of = (what: (one: Times) => number): number => median(writes.map(what));
+    report({
+      name: "the key that sends to the first request",
+      value: of((one) => one.toRequest),
+      unit: "ms",
+      limit: 30,
+    });
+    report({
+      name: "the model's answer to its card on the screen",
+      value: of((one) => one.toCard),
+      unit: "ms",
+      limit: 150,
+    });
+    report({
+      name: "the click to the bytes on the disk",
+      value: of((one) => one.toDisk),
+      unit: "ms",
+      limit: 60,
+    });
+  } finally {
+    await panel.stop();
+  }
+  report({
+    name: "the package (VSIX)",
+    value: (await packageSize()) / 1000,
+    unit: "kB",
+    limit: 1024,
+  });
+}
