@@ -57,13 +57,15 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 /** Code longer than this stays plain, so that no block holds the page up. */
-const LONGEST = 20_000;
+const LONGEST = 10_000;
+/** The same for code that still comes, which is drawn anew with every piece of it. */
+const LONGEST_LIVE = 2_000;
 
 /** A piece of highlighted code: text, or a scope with pieces in it. */
 export type Piece = string | { readonly scope: string; readonly children: readonly Piece[] };
 
 /** Highlighted code as a tree, or undefined where the language is none of ours. A grammar is set up when first used. */
-export function highlight(code: string, info: string): readonly Piece[] | undefined {
+export function highlight(code: string, info: string, live: boolean): readonly Piece[] | undefined {
   const name =
     info
       .trim()
@@ -71,7 +73,7 @@ export function highlight(code: string, info: string): readonly Piece[] | undefi
       ?.toLowerCase() ?? "";
   const language = aliases[name] ?? name;
   const grammar = Object.hasOwn(languages, language) ? languages[language] : undefined;
-  if (!grammar || code.length > LONGEST) return undefined;
+  if (!grammar || code.length > (live ? LONGEST_LIVE : LONGEST)) return undefined;
   if (!hljs.getLanguage(language)) hljs.registerLanguage(language, grammar);
   const result = hljs.highlight(code, { language, ignoreIllegals: true });
   return pieces(Reflect.get(result._emitter, "rootNode"));

@@ -1,5 +1,5 @@
 import "./style.css";
-import { render, type VNode } from "preact";
+import { options, render, type VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as z from "zod/mini";
 import { Activity, Banners, Empty, Footer, Header, Queue } from "./bars.js";
@@ -13,6 +13,9 @@ import { t } from "./texts.js";
 
 // Compiled schemas would need 'unsafe-eval', which the panel's policy does not give.
 z.config({ jitless: true });
+
+// To take a message in is one task, to draw what it changed another: neither holds a key up for long.
+options.debounceRendering = (draw) => setTimeout(draw);
 
 const store = new Store();
 

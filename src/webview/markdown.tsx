@@ -21,8 +21,15 @@ export const MARKDOWN_LONGEST = 60_000;
  * A model's text as elements. No string of HTML is ever made: tokens become nodes one by one, so
  * there is nothing for a model to break out of.
  */
-export function Markdown(props: { text: string; session: string }): VNode {
-  return <div class="markdown">{draw(parser.parse(props.text, {}), props.session)}</div>;
+export function Markdown(props: { text: string; session: string; live?: boolean }): VNode {
+  const place = { session: props.session, live: props.live === true };
+  return <div class="markdown">{draw(parser.parse(props.text, {}), place)}</div>;
+}
+
+/** Where a text is drawn; `live`: more of it comes. */
+interface Place {
+  readonly session: string;
+  readonly live: boolean;
 }
 
 interface Frame {
@@ -30,7 +37,7 @@ interface Frame {
   readonly children: ComponentChildren[];
 }
 
-function draw(tokens: readonly Token[], session: string): ComponentChildren[] {
+function draw(tokens: readonly Token[], place: Place): ComponentChildren[] {
   const root: Frame = { token: undefined, children: [] };
   const stack: Frame[] = [root];
   const top = () => stack.at(-1) ?? root;
@@ -38,8 +45,8 @@ function draw(tokens: readonly Token[], session: string): ComponentChildren[] {
     if (token.nesting === 1) stack.push({ token, children: [] });
     else if (token.nesting === -1) {
       const frame = stack.length > 1 ? stack.pop() : undefined;
-      if (frame?.token) top().children.push(element(frame.token, frame.children, session));
-    } else top().children.push(leaf(token, session));
+      if (frame?.token) top().children.push(element(frame.token, frame.children, place.session));
+    } else top().children.push(leaf(token, place));
   }
   return root.children;
 }
@@ -65,10 +72,10 @@ function element(token: Token, children: ComponentChildren[], session: string): 
   );
 }
 
-function leaf(token: Token, session: string): ComponentChildren {
+function leaf(token: Token, place: Place): ComponentChildren {
   switch (token.type) {
     case "inline":
-      return draw(token.children ?? [], session);
+      return draw(token.children ?? [], place);
     case "text":
     case "html_inline":
     case "html_block":
@@ -83,7 +90,7 @@ function leaf(token: Token, session: string): ComponentChildren {
       return <code>{token.content}</code>;
     case "code_block":
     case "fence":
-      return <CodeBlock code={token.content} info={token.info} />;
+      return <CodeBlock code={token.content} info={token.info} live={place.live} />;
     case "image":
       // Nothing is loaded from anywhere: an image is its description.
       return (
@@ -116,9 +123,9 @@ export function FileLink(props: {
   );
 }
 
-function CodeBlock(props: { code: string; info: string }): VNode {
+function CodeBlock(props: { code: string; info: string; live: boolean }): VNode {
   const code = props.code.replace(/\n$/, "");
-  const tree = highlight(code, props.info);
+  const tree = highlight(code, props.info, props.live);
   return (
     <div class="code">
       <button

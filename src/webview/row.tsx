@@ -203,7 +203,7 @@ class Block extends Component<{ text: string; session: string }> {
     return next.text !== this.props.text;
   }
   override render(props: { text: string; session: string }): VNode {
-    return <Markdown text={props.text} session={props.session} />;
+    return <Markdown text={props.text} session={props.session} live />;
   }
 }
 

@@ -7,10 +7,10 @@ export interface Range {
   readonly below: number;
 }
 
-/** The rows within one view's height of what is seen. */
+/** The rows within half a view's height of what is seen: enough to scroll on, little enough to draw at once. */
 export function windowOf(heights: readonly number[], top: number, height: number): Range {
-  const first = Math.max(0, top - height);
-  const last = top + 2 * height;
+  const first = Math.max(0, top - height / 2);
+  const last = top + 1.5 * height;
   let at = 0;
   let from = 0;
   while (from < heights.length && at + (heights[from] ?? 0) < first) at += heights[from++] ?? 0;

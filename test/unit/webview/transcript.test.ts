@@ -144,9 +144,9 @@ describe("the window on the rows", () => {
   ];
 
   it("draws what is near the view and leaves room for the rest", () => {
-    assert.deepEqual(sizes(windowOf(heights, 0, 600)), [0, 40, 0, 9_960 * 30]);
-    assert.deepEqual(sizes(windowOf(heights, 150_000, 600)), [4_979, 5_040, 149_370, 148_800]);
-    assert.deepEqual(sizes(windowOf(heights, 299_400, 600)), [9_959, 10_000, 298_770, 0]);
+    assert.deepEqual(sizes(windowOf(heights, 0, 600)), [0, 30, 0, 9_970 * 30]);
+    assert.deepEqual(sizes(windowOf(heights, 150_000, 600)), [4_989, 5_030, 149_670, 149_100]);
+    assert.deepEqual(sizes(windowOf(heights, 299_400, 600)), [9_969, 10_000, 299_070, 0]);
   });
 
   it("draws nothing of nothing", () => {

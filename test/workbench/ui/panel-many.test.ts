@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import {
+  manyEvents,
+  openPanelPage,
+  type PanelPage,
+  snapshotOf,
+  streamInto,
+} from "../../support/panelPage.js";
+
+/** More rows than this in the page would be drawn for nobody. */
+const MOST_ROWS = 100;
+
+describe("a session of 10,000 events", () => {
+  let panel: PanelPage;
+  const all = manyEvents(10_000);
+  const rows = () => panel.page.evaluate<number>("document.querySelectorAll('.list .row').length");
+
+  before(async () => {
+    panel = await openPanelPage();
+    await panel.post(snapshotOf(all.slice(-1_000), 9_000));
+    for (let left = 9; left > 0; left--) {
+      const events = all.slice((left - 1) * 1_000, left * 1_000);
+      await panel.post({ type: "earlier", session: "s", events, earlier: (left - 1) * 1_000 });
+    }
+  });
+
+  after(() => panel.close());
+
+  it("has in the page only what is near the view, at the end and at the start", async () => {
+    const { page } = panel;
+    await page.getByText("Thing 9999 is").waitFor();
+    const atEnd = await rows();
+    await page.evaluate("document.querySelector('.list').scrollTop = 0");
+    await page.getByText("Do thing 1", { exact: true }).waitFor();
+    const atStart = await rows();
+    for (const count of [atEnd, atStart])
+      assert.ok(count > 0 && count < MOST_ROWS, `${count} rows`);
+  });
+
+  it("loses no key that is typed while words stream in, and no word", async () => {
+    const { page } = panel;
+    const field = page.getByRole("textbox", { name: "Message" });
+    await field.focus();
+    const words = `Streamed words. ${"more of them, ".repeat(200)}The last of them.`;
+    const streaming = streamInto(page, words);
+    const typed = "typed while it streams ".repeat(4);
+    await page.keyboard.type(typed);
+    await streaming;
+    assert.equal(await field.inputValue(), typed);
+    await page.evaluate("document.querySelector('.list').scrollTop = 1e9");
+    await page.getByText("The last of them.").waitFor();
+  });
+});
