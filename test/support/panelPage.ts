@@ -130,7 +130,7 @@ export function manyEvents(count: number, first = 1): ViewEvent[] {
 }
 
 /** A session in which a turn runs. */
-export function runningStatus(): Status {
+function runningStatus(): Status {
   return {
     folders: 1,
     trusted: true,
