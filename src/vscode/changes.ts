@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
-import { whyFixed } from "../core/gate/edit.js";
-import { type ChangeFate, fatesOf, type LineRange, splitLines } from "../core/gate/fates.js";
+import type { ChangeFate, LineRange } from "../core/gate/fates.js";
+import { whyFixed } from "../core/gate/fixed.js";
 import type { OpenCard } from "../core/turn/live.js";
 import type { Edits } from "./edits.js";
 import type { Sessions } from "./sessions.js";
@@ -42,6 +42,8 @@ export async function changesOf(
   const texts = [bare(old), bare(proposed), text] as const;
   const [a, b, c] = texts.map((one) => Buffer.from(one, "utf8"));
   if (a === undefined || b === undefined || c === undefined) return undefined;
+  // Loaded when first used: what compares lines is none of what activation needs.
+  const { fatesOf, splitLines } = await import("../core/gate/fates.js");
   return {
     fates: await fatesOf(a, b, c),
     before: splitLines(texts[0]),

@@ -1,5 +1,4 @@
 import * as vscode from "vscode";
-import * as z from "zod/mini";
 import { visible } from "../core/gate/visible.js";
 import type { Answer, Surface } from "../core/session/events.js";
 import { showAllows } from "./allows.js";
@@ -120,15 +119,15 @@ async function answer(parts: PanelParts, given: unknown, value: Answer): Promise
   await parts.answers.give(card, value, "command", { shown: { digest: digests.get(card) } });
 }
 
-const lensArgument = z.object({
-  card: z.string(),
-  surface: z.literal("lens"),
-  change: z.optional(z.int().check(z.minimum(0))),
-});
-
-/** What a lens gave to its command, or undefined. */
-function fromLens(given: unknown): z.infer<typeof lensArgument> | undefined {
-  return lensArgument.safeParse(given).data;
+/** What a lens gave to its command, or undefined: any extension may call a command with anything. */
+function fromLens(given: unknown): { card: string; change?: number } | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const { card, surface, change }: Partial<Record<"card" | "surface" | "change", unknown>> = given;
+  if (typeof card !== "string" || surface !== "lens") return undefined;
+  if (change === undefined) return { card };
+  return Number.isSafeInteger(change) && Number(change) >= 0
+    ? { card, change: Number(change) }
+    : undefined;
 }
 
 /** The card of a lens, or the one whose diff is in the active tab. */

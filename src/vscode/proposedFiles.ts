@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { whyFixed } from "../core/gate/edit.js";
+import { whyFixed } from "../core/gate/fixed.js";
 import type { OpenCard } from "../core/turn/live.js";
 import { PROPOSED } from "./ids.js";
 

@@ -1,14 +1,12 @@
-import { isUtf8 } from "node:buffer";
 import { WRITE_BYTES } from "../limits.js";
 import type { EventBody, EventOf, SessionEvent } from "../session/events.js";
 import { digest } from "../workspace/digest.js";
 import type { CardRaised } from "./card.js";
-import { decodeBytes } from "./decode.js";
 import { unifiedDiff } from "./diff.js";
+import { whyFixed } from "./fixed.js";
 import type { PreparedWrite } from "./prepared.js";
 import { receiptOf } from "./receipt.js";
 import type { Gated } from "./requirement.js";
-import { hasBidi } from "./visible.js";
 
 /** A `card_edited` event as the gate logs it. */
 export type CardEdited = Extract<EventBody, { type: "card_edited" }>;
@@ -34,26 +32,6 @@ export const STALE =
 /** What a new card says where an edit of the one before it is not taken over. */
 export const EDIT_DROPPED =
   "You had edited this proposal, and the file has changed since: your edit is not in it. The log keeps the edited text.";
-
-const LONE_CR = /\r(?!\n)/u;
-const LONE_LF = /(?<!\r)\n/u;
-/** Controls but tab and line ends, separators that an editor takes for line ends, tag characters. */
-const TRAP =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u{e0000}-\u{e007f}]/u;
-
-/**
- * Why a text cannot go through an editor and come back byte for byte, or would not be seen there
- * as it is; undefined where it can be edited. For the user, after "Cannot be edited: ".
- */
-export function whyFixed(bytes: Uint8Array): string | undefined {
-  if (!isUtf8(bytes)) return "it is not UTF-8.";
-  const text = decodeBytes(bytes);
-  if (hasBidi(text) || TRAP.test(text)) return "it holds characters that an editor does not show.";
-  if (LONE_CR.test(text) || (text.includes("\r\n") && LONE_LF.test(text))) {
-    return "its line ends are mixed, and an editor would make them all the same.";
-  }
-  return undefined;
-}
 
 /** Why these bytes cannot take the place of a proposal, or undefined. For the user. */
 export function refuseEdit(prepared: PreparedWrite, bytes: Uint8Array): string | undefined {

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EDIT_DROPPED, STALE, whyFixed } from "../../../src/core/gate/edit.js";
+import { EDIT_DROPPED, STALE } from "../../../src/core/gate/edit.js";
 import { fatesOf, type LineRange, splitLines } from "../../../src/core/gate/fates.js";
+import { whyFixed } from "../../../src/core/gate/fixed.js";
 import { Abandoned, type Admission, Gate } from "../../../src/core/gate/gate.js";
 import type { Prepared } from "../../../src/core/gate/prepared.js";
 import { WRITE_BYTES } from "../../../src/core/limits.js";
