@@ -1,10 +1,12 @@
 /** The panel's page in a browser: 10,000 events, a stream of 200 deltas a second, and someone who types. */
+
+import { SNAPSHOT_EVENTS } from "../src/webview/sizes.js";
 import { manyEvents, openPanelPage, snapshotOf, streamInto } from "../test/support/panelPage.js";
 import type { Report } from "./support/measure.js";
 
-const GOAL = "no task over 50 ms";
-const PAGE = 1_000;
-const PAGES = 10;
+const EVENTS = 10_000;
+/** What is seen of a task that took less than this is 0: the browser does not tell. */
+const TASK_MS = 50;
 
 /** What is streamed: talk in short blocks, and one long piece of code, which is drawn anew each time. */
 const TALK = "Some words of a model, *as they come*, and `code`.\n\n".repeat(80);
@@ -15,28 +17,36 @@ export default async function bench(report: Report): Promise<void> {
   const { page } = panel;
   try {
     await panel.longestTask();
-    const all = manyEvents(PAGE * PAGES);
+    const all = manyEvents(EVENTS);
     const start = performance.now();
-    await panel.post(snapshotOf(all.slice(-PAGE), PAGE * (PAGES - 1)));
+    let left = EVENTS - SNAPSHOT_EVENTS;
+    await panel.post(snapshotOf(all.slice(left), left));
     await page.getByText("Many things").waitFor();
-    report({ name: "1,000 events to the screen", value: performance.now() - start, unit: "ms" });
+    report({
+      name: "a session of 10,000 events to the screen",
+      value: performance.now() - start,
+      unit: "ms",
+    });
     report({
       name: "  longest task",
       value: await panel.longestTask(),
       unit: "ms",
-      goal: GOAL,
+      limit: TASK_MS,
+      note: "the page's first drawing, its code run for the first time; it comes once, before anyone can type.",
     });
     let longest = 0;
-    for (let left = PAGES - 1; left > 0; left--) {
-      const events = all.slice((left - 1) * PAGE, left * PAGE);
-      await panel.post({ type: "earlier", session: "s", events, earlier: (left - 1) * PAGE });
+    while (left > 0) {
+      const from = Math.max(0, left - SNAPSHOT_EVENTS);
+      const events = all.slice(from, left);
+      await panel.post({ type: "earlier", session: "s", events, earlier: from });
       longest = Math.max(longest, await panel.longestTask());
+      left = from;
     }
     report({
-      name: "9,000 earlier ones, page by page: longest task",
+      name: "its earlier events, page by page: longest task",
       value: longest,
       unit: "ms",
-      goal: GOAL,
+      limit: TASK_MS,
     });
     await page.evaluate(`(async () => {
       const list = document.querySelector(".list");
@@ -50,7 +60,7 @@ export default async function bench(report: Report): Promise<void> {
       name: "from the end to the start in 200 jumps: longest task",
       value: await panel.longestTask(),
       unit: "ms",
-      goal: GOAL,
+      limit: TASK_MS,
     });
     let n = 1;
     for (const [name, text] of Object.entries({ talk: TALK, "20,000 characters of code": CODE })) {
@@ -60,11 +70,16 @@ export default async function bench(report: Report): Promise<void> {
         name: `typing while 200 deltas a second bring ${name}: slowest key`,
         value: typed.slowest,
         unit: "ms",
-        goal: "under 50 ms",
+        limit: 50,
       });
       report({ name: "  of 20 keys the second slowest in each", value: typed.p95, unit: "ms" });
-      report({ name: "  keys lost", value: typed.lost, unit: "", goal: "0" });
-      report({ name: "  longest task", value: await panel.longestTask(), unit: "ms", goal: GOAL });
+      report({ name: "  keys lost", value: typed.lost, unit: "", limit: 1 });
+      report({
+        name: "  longest task",
+        value: await panel.longestTask(),
+        unit: "ms",
+        limit: TASK_MS,
+      });
     }
   } finally {
     await panel.close();
