@@ -34,7 +34,11 @@ export function snapshot(at: string): string {
 export class Checks {
   readonly #outside: string;
   readonly #seen = new Map<string, Buffer>();
-  constructor(private readonly base: string) {
+  constructor(
+    private readonly base: string,
+    /** Names that a person has moved along with their folder: no sweep can know where to. */
+    private readonly carried: ReadonlySet<string>,
+  ) {
     this.#outside = snapshot(join(base, "outside"));
   }
 
@@ -60,7 +64,9 @@ export class Checks {
     for (const { id, torn } of readLogs(home, [])) {
       if (torn.length > 0) faults.push({ invariant: "every log whole", what: `${id} ends torn` });
     }
-    const left = this.temporaries();
+    const left = this.temporaries().filter(
+      (name) => !name.includes("sub.away/") && !this.carried.has(name.split("/").at(-1) ?? ""),
+    );
     if (left.length > 0)
       faults.push({ invariant: "no temporary file left", what: left.join(", ") });
     return faults;

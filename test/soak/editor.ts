@@ -5,6 +5,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -19,6 +20,8 @@ import { Random } from "./random.js";
 
 /** Another program that changes the same files: saves, renames, deletes, swaps links. */
 export class Editor {
+  /** Names of what was in a folder when that was moved away, or back. */
+  readonly carried = new Set<string>();
   #marks = 0;
   readonly #random: Random;
   constructor(
@@ -83,6 +86,7 @@ export class Editor {
       case "linkOut":
         if (lstatSync(folder).isSymbolicLink() || existsSync(away)) return;
         renameSync(folder, away);
+        this.#carry(away);
         symlinkSync("../../outside/sub", folder);
         return;
       case "linkFile":
@@ -114,7 +118,13 @@ export class Editor {
   #restore(folder: string, away: string): void {
     if (!existsSync(away)) return;
     if (lstatSync(folder).isSymbolicLink()) unlinkSync(folder);
+    this.#carry(away);
     renameSync(away, folder);
+  }
+
+  /** Remembers what lies in a folder that is moved: whoever looks for it where it was finds nothing. */
+  #carry(folder: string): void {
+    for (const name of readdirSync(folder)) this.carried.add(name);
   }
 
   #mark(): string {

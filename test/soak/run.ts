@@ -44,7 +44,7 @@ export class Run {
     this.#editor = new Editor(base, plan.seed, count);
     this.#editor.prepare();
     this.#model = new SoakModel(plan.seed, base, count);
-    this.#checks = new Checks(base);
+    this.#checks = new Checks(base, this.#editor.carried);
   }
 
   /** Carries the plan out up to the first broken invariant. */

@@ -29,7 +29,7 @@ describe("what the soak looks for", () => {
     await writeFile(join(base, "outside/secret.txt"), "outside");
     await mkdir(join(base, "ws/files"));
     await writeFile(join(base, "ws/files/b.txt"), text("[e1]"));
-    checks = new Checks(base);
+    checks = new Checks(base, new Set());
     const session = await world.core().newSession(world.workspace);
     session.onEvent((event) => {
       if (event.type !== "card_raised") return;
