@@ -14,31 +14,15 @@
 import { basename } from "node:path";
 import type { Allow, Answer, EventBody, SessionEvent, Surface } from "../session/events.js";
 import { issuePermit } from "../workspace/permit.js";
-import { type AllowUse, AllowUses } from "./allows.js";
+import { AllowDesk } from "./allowDesk.js";
+import type { AllowUse } from "./allows.js";
 import { type AnswerOutcome, makeCard, type OpenCard } from "./card.js";
 import { sameBytes, stillShown } from "./disk.js";
-import {
-  type CardEdit,
-  EDIT_DROPPED,
-  type EditOutcome,
-  editedWrite,
-  makeEdit,
-  nothingIsLeft,
-  PastEdits,
-  refuseEdit,
-  STALE,
-} from "./edit.js";
+import { EDIT_DROPPED, type EditOutcome, editedWrite, makeEdit, STALE } from "./edit.js";
+import { EditDesk } from "./editDesk.js";
 import { copyOf, effectOf } from "./effect.js";
 import { keepChange } from "./keep.js";
-import {
-  type Decision,
-  type End,
-  GONE,
-  isOpen,
-  isStale,
-  newPending,
-  type Pending,
-} from "./pending.js";
+import { type End, GONE, isOpen, isStale, newPending, type Pending } from "./pending.js";
 import {
   Abandoned,
   type Admission,
@@ -48,7 +32,8 @@ import {
   type UndoPermit,
   type UndoRequest,
 } from "./ports.js";
-import { allowOf, type Gated, requirement, sameAllow } from "./requirement.js";
+import { type Gated, requirement } from "./requirement.js";
+import { saidOf } from "./said.js";
 import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
 
 export type {
@@ -66,19 +51,17 @@ export { Abandoned };
 export class Gate {
   readonly #pending = new Map<string, Pending>();
   readonly #ended = new Map<string, End>();
-  readonly #uses = new AllowUses();
-  readonly #edits = new PastEdits();
-  /** The allow that each card's answer put on `meta.json`. */
-  readonly #added = new Map<string, Allow>();
-  /** What reads or changes the allows goes one after the other, so that none is used once it is gone. */
-  #allowsTurn: Promise<unknown> = Promise.resolve();
+  readonly #allows: AllowDesk;
+  readonly #edits: EditDesk;
 
   constructor(
     private readonly ledger: GateLedger,
     private readonly options: GateOptions,
   ) {
+    this.#allows = new AllowDesk(ledger);
+    this.#edits = new EditDesk(ledger);
     for (const event of options.events ?? []) {
-      this.#uses.count(event);
+      this.#allows.count(event);
       this.#edits.take(event);
     }
   }
@@ -94,7 +77,7 @@ export class Gate {
 
   /** The session's allows and how often a call went through by each. */
   get allowUses(): readonly AllowUse[] {
-    return this.ledger.allows().map((allow) => ({ allow, used: this.#uses.of(allow) }));
+    return this.#allows.uses;
   }
 
   /**
@@ -114,7 +97,7 @@ export class Gate {
       case "card":
         return this.#ask(request, prepared);
       case "allowed": {
-        const admission = await this.#inTurn(() => this.#byAllow(request, prepared));
+        const admission = await this.#allows.inTurn(() => this.#byAllow(request, prepared));
         return admission ?? this.#ask(request, prepared);
       }
       case "none": {
@@ -161,9 +144,7 @@ export class Gate {
         await this.spend(card, turn);
         pending.decide({ kind: "spent" });
       } else {
-        if (said.answer === "allow_session") {
-          await this.#inTurn(() => this.#addAllow(card, prepared));
-        }
+        if (said.answer === "allow_session") await this.#allows.add(card, prepared);
         pending.decide(said);
       }
       return { outcome: "taken" };
@@ -183,10 +164,8 @@ export class Gate {
   async edit(card: string, bytes: Uint8Array): Promise<EditOutcome> {
     const pending = this.#pending.get(card);
     if (pending === undefined || !isOpen(pending)) return this.#gone(card);
-    const after = Uint8Array.from(bytes);
-    const edited = pending.editing.then(() => this.#edit(pending, after));
-    pending.editing = edited.catch(() => {});
-    return edited;
+    const edited = await this.#edits.edit(pending, bytes);
+    return edited.outcome === "gone" ? this.#gone(card) : edited;
   }
 
   /** Brings the proposal back where a card was edited. */
@@ -250,23 +229,14 @@ export class Gate {
    * with the answer is taken off `meta.json` first: it goes with it.
    */
   async spend(card: string, turn: string): Promise<void> {
-    const allow = this.#added.get(card);
-    this.#added.delete(card);
-    if (allow !== undefined) await this.#inTurn(() => this.ledger.removeAllow(allow));
+    await this.#allows.takeBack(card);
     await this.ledger.append({ type: "card_spent", turn, card }, { flush: true });
     this.#ended.set(card, "spent");
   }
 
   /** Takes an allow back; false where there is none such. Later calls ask again. */
   revoke(allow: Allow): Promise<boolean> {
-    return this.#inTurn(async () => {
-      if (!this.ledger.allows().some((one) => sameAllow(one, allow))) return false;
-      await this.ledger.removeAllow(allow);
-      const event: EventBody = { type: "allow_revoked", allow };
-      await this.ledger.append(event, { flush: true });
-      this.#uses.count(event);
-      return true;
-    });
+    return this.#allows.revoke(allow);
   }
 
   /**
@@ -297,49 +267,12 @@ export class Gate {
     return this.letGo(request.replaces, request.turn);
   }
 
-  async #edit(pending: Pending, after: Uint8Array): Promise<EditOutcome> {
-    const { card, prepared, request } = pending;
-    if (!isOpen(pending)) return this.#gone(card);
-    if (prepared.kind !== "write") {
-      return { outcome: "refused", message: "Only a change of a file can be edited." };
-    }
-    if (Buffer.compare(pending.edit?.after ?? prepared.after, after) === 0) {
-      return { outcome: "taken" };
-    }
-    const message = refuseEdit(prepared, after);
-    if (message !== undefined) return { outcome: "refused", message };
-    const edit = await makeEdit(card, request.turn, prepared, after);
-    if (!isOpen(pending)) return this.#gone(card);
-    const was = pending.edit;
-    try {
-      await this.#logEdit(pending, edit);
-      return { outcome: "taken" };
-    } catch (error) {
-      pending.edit = was;
-      pending.logged = Promise.resolve();
-      throw error;
-    }
-  }
-
-  /** From this moment on, in the same tick, the card is about the edited text. */
-  #logEdit(pending: Pending, edit: CardEdit): Promise<unknown> {
-    pending.edit = edit.event.reverted === true ? undefined : edit;
-    const appended = (event: SessionEvent): void => {
-      this.#edits.take(event);
-      if (pending.open === undefined) return;
-      const { edit: _, ...open } = pending.open;
-      pending.open = { ...open, ...(pending.edit === undefined ? {} : { edit: pending.edit }) };
-    };
-    pending.logged = this.ledger.append(edit.event, { appended });
-    return pending.logged;
-  }
-
   async #ask(request: AdmitRequest, prepared: Gated): Promise<Admission> {
     const { call, turn, signal, workspace } = request;
     const replaces = request.replaces === undefined ? {} : { replaces: request.replaces };
     const ids = { card: this.options.newId(), call, turn, ...replaces };
     const raised = await makeCard(workspace, prepared, ids);
-    const past = this.#edits.for(raised);
+    const past = this.#edits.takenOver(raised);
     if (past === "dropped") raised.reasons = [...(raised.reasons ?? []), EDIT_DROPPED];
     const kept =
       prepared.kind === "write" && past instanceof Uint8Array
@@ -361,7 +294,7 @@ export class Gate {
     try {
       const up = this.ledger.append(raised, { appended: opened });
       // Right behind its card, before anyone can answer it.
-      const logged = kept === undefined ? undefined : this.#logEdit(pending, kept);
+      const logged = kept === undefined ? undefined : this.#edits.log(pending, kept);
       logged?.catch(() => {});
       opened(await up);
       await logged;
@@ -410,15 +343,8 @@ export class Gate {
     request.signal.throwIfAborted();
     const event: EventBody = { type: "call_started", turn, call, ...why, ...write };
     await this.ledger.append(event, { flush: true });
-    this.#uses.count(event);
+    this.#allows.count(event);
     request.signal.throwIfAborted();
-  }
-
-  async #addAllow(card: string, prepared: Gated): Promise<void> {
-    const allow = allowOf(prepared);
-    if (this.ledger.allows().some((one) => sameAllow(one, allow))) return;
-    await this.ledger.addAllow(allow);
-    this.#added.set(card, allow);
   }
 
   /** Takes an open card for the caller alone; undefined where someone was first. */
@@ -453,26 +379,4 @@ export class Gate {
     await this.ledger.append({ type: "card_withdrawn", turn, card }, { flush: true });
     this.#ended.set(card, "withdrawn");
   }
-
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#allowsTurn.then(task);
-    this.#allowsTurn = result.catch(() => {});
-    return result;
-  }
-}
-
-/** What an answer comes to: a yes to a card of which nothing is left is a denial. */
-function saidOf(
-  answer: Answer,
-  { prepared, edit }: Pending,
-  note: string | undefined,
-): Extract<Decision, { kind: "answered" }> {
-  const words = note === undefined || note === "" ? {} : { note };
-  if (answer === "deny" || prepared.kind !== "write" || edit === undefined) {
-    return { kind: "answered", answer, ...words };
-  }
-  if (nothingIsLeft(prepared, edit)) {
-    return { kind: "answered", answer: "deny", ...words, nothingLeft: true };
-  }
-  return { kind: "answered", answer, ...words, edit };
 }
