@@ -21,9 +21,11 @@ async function main(): Promise<number> {
   };
   const environment = await orOllama(readEnvironment(process.env), process.env, report);
   const settings = new SettingsFile(environment.home, report);
-  const models = new Models(environment, (setup) =>
-    createClient({ ...setup, advice: adviceOf(setup) }, byNodeHttp),
-  );
+  const models = new Models({
+    environment,
+    make: (setup) => createClient({ ...setup, advice: adviceOf(setup) }, byNodeHttp),
+    limits: () => settings.get().limits,
+  });
   const core = createCore({
     home: environment.home,
     userHome: homedir(),

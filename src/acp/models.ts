@@ -1,23 +1,39 @@
 import { type ChatClient, ChatError } from "../core/model/chatClient.js";
+import type { ModelLimits } from "../core/model/given.js";
 import type { ModelConfig } from "../core/model/index.js";
 import { type Environment, modelId } from "./environment.js";
 
-/** Makes a client of a setup; the settings' limits are applied by whoever gives it. */
-export type MakeClient = (setup: ModelConfig) => ChatClient;
+/** What `Models` is built on. */
+export interface ModelsParts {
+  readonly environment: Environment;
+  /** Makes a client of a setup, which has the user's limits by then. */
+  readonly make: (setup: ModelConfig) => ChatClient;
+  /** The limits in force; another object where they have changed. */
+  readonly limits: () => ModelLimits;
+}
+
+interface Made {
+  readonly client: ChatClient;
+  readonly limits: ModelLimits;
+}
+
+/** A setup under the user's limits; what they leave open is as the setup has it. */
+function limited(setup: ModelConfig, limits: ModelLimits): ModelConfig {
+  if (setup.provider === "demo") return setup;
+  const { maxTokens = setup.maxTokens, contextTokens = setup.contextTokens, idleMs } = limits;
+  return { ...setup, maxTokens, contextTokens, idleMs };
+}
 
 /** Which model answers in which session, and the clients, made when first needed. */
 export class Models {
   readonly #chosen = new Map<string, string>();
-  readonly #clients = new Map<string, ChatClient>();
+  readonly #made = new Map<string, Made>();
 
-  constructor(
-    private readonly environment: Environment,
-    private readonly make: MakeClient,
-  ) {}
+  constructor(private readonly parts: ModelsParts) {}
 
   /** Every model's id and name; the first is the default. */
   get all(): readonly { readonly id: string; readonly name: string }[] {
-    return this.environment.models.map((setup) => ({
+    return this.parts.environment.models.map((setup) => ({
       id: modelId(setup),
       name: setup.provider === "demo" ? "Demo" : setup.model,
     }));
@@ -37,7 +53,7 @@ export class Models {
 
   /** A loaded session goes on with its last model, where that is still set up. */
   resume(session: string, model: string | undefined): void {
-    const known = this.environment.models.find(
+    const known = this.parts.environment.models.find(
       (setup) => setup.provider !== "demo" && setup.model === model,
     );
     if (known !== undefined && !this.#chosen.has(session)) {
@@ -47,24 +63,24 @@ export class Models {
 
   /** The context window of a session's model in tokens, once its client was made. */
   contextTokens(session: string): number | undefined {
-    return this.#clients.get(this.of(session) ?? "")?.contextTokens;
+    return this.#made.get(this.of(session) ?? "")?.client.contextTokens;
   }
 
   /** The client of a session's next request; throws `ChatError` where no model is set up. */
   client(session: string): ChatClient {
     const id = this.of(session);
-    const setup = this.environment.models.find((one) => modelId(one) === id);
+    const setup = this.parts.environment.models.find((one) => modelId(one) === id);
     if (id === undefined || setup === undefined) {
       throw new ChatError(
         "model",
-        `No model is set up: ${this.environment.fault ?? "set one up"}.`,
+        `No model is set up: ${this.parts.environment.fault ?? "set one up"}.`,
       );
     }
-    let client = this.#clients.get(id);
-    if (client === undefined) {
-      client = this.make(setup);
-      this.#clients.set(id, client);
-    }
+    const limits = this.parts.limits();
+    const known = this.#made.get(id);
+    if (known?.limits === limits) return known.client;
+    const client = this.parts.make(limited(setup, limits));
+    this.#made.set(id, { client, limits });
     return client;
   }
 

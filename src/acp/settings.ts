@@ -2,8 +2,12 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../core/messageOf.js";
+import { type ModelLimits, modelLimits } from "../core/model/given.js";
 import type { StopHook } from "../core/turn/live.js";
 import { isUnder } from "./workspace.js";
+
+// What VS Code would mark in its editor is an error here: nothing else would tell of it.
+const count = z.int().min(0).optional();
 
 const schema = z.looseObject({
   "countersign.hooks.stop": z
@@ -15,15 +19,20 @@ const schema = z.looseObject({
     )
     .optional(),
   "countersign.ripgrep.path": z.string().optional(),
+  "countersign.models.maxTokens": count,
+  "countersign.models.contextTokens": count,
+  "countersign.models.idleTimeout": count,
 });
 
 /** What `settings.json` in `COUNTERSIGN_HOME` says. */
 export interface FileSettings {
   readonly stopHooks: readonly StopHook[];
   readonly ripgrep: string | undefined;
+  /** The same object until the file changes. */
+  readonly limits: ModelLimits;
 }
 
-const NONE: FileSettings = { stopHooks: [], ripgrep: undefined };
+const NONE: FileSettings = { stopHooks: [], ripgrep: undefined, limits: modelLimits({}) };
 
 /** A settings file that is there and cannot be obeyed; `message` says what is wrong with it. */
 export class SettingsError extends Error {}
@@ -97,11 +106,17 @@ export class SettingsFile {
     if (!parsed.success) {
       throw new SettingsError(`${this.#path}: ${z.prettifyError(parsed.error)}`);
     }
+    const { data } = parsed;
     return {
-      stopHooks: (parsed.data["countersign.hooks.stop"] ?? []).map(({ argv, timeout }) =>
+      stopHooks: (data["countersign.hooks.stop"] ?? []).map(({ argv, timeout }) =>
         timeout === undefined ? { argv } : { argv, timeout },
       ),
-      ripgrep: parsed.data["countersign.ripgrep.path"] || undefined,
+      ripgrep: data["countersign.ripgrep.path"] || undefined,
+      limits: modelLimits({
+        maxTokens: data["countersign.models.maxTokens"],
+        contextTokens: data["countersign.models.contextTokens"],
+        idleTimeout: data["countersign.models.idleTimeout"],
+      }),
     };
   }
 }

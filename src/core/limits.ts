@@ -59,6 +59,9 @@ export const RETRY_LONGEST_MS = 30_000;
 export const RETRY_AFTER_LONGEST_MS = 300_000;
 /** Silence on a model's stream after which it counts as broken. */
 export const MODEL_IDLE_MS = 120_000;
+/** The shortest and the longest silence that a user may set, in seconds. */
+export const MODEL_IDLE_SHORTEST_S = 10;
+export const MODEL_IDLE_LONGEST_S = 300;
 /** Tokens a model may answer with, where neither it nor the user says otherwise. */
 export const MAX_OUTPUT_TOKENS = 8_192;
 /** A model's context window in tokens, where nothing says otherwise. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { adviceOf, readEnvironment } from "../../src/acp/environment.js";
 import { ollamaUrl, orOllama } from "../../src/acp/ollama.js";
@@ -74,6 +76,42 @@ describe("an error of a model over the protocol", () => {
       pickModel: "in ANTHROPIC_MODEL where the agent is started",
     });
     assert.match(adviceOf({ provider: "demo" }).pickModel, /OPENAI_MODEL or ANTHROPIC_MODEL/);
+  });
+});
+
+describe("the limits of settings.json over the protocol", () => {
+  let world: World;
+  afterEach(() => world.dispose());
+
+  it("hold for the next request, and are as the file has them by then", async () => {
+    world = await makeWorld([
+      { text: "One.", usage: { input: 10, output: 2 } },
+      { text: "Two.", usage: { input: 20, output: 2 } },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    await editor.prompt(session, "One");
+    await writeFile(
+      join(world.home, "settings.json"),
+      JSON.stringify({
+        "countersign.models.maxTokens": 7,
+        "countersign.models.contextTokens": 64000,
+      }),
+    );
+    await editor.prompt(session, "Two");
+    const limits = world.model.requests.map(({ body }) => {
+      const { max_tokens, max_completion_tokens } = body as Record<string, unknown>;
+      return max_tokens ?? max_completion_tokens;
+    });
+    assert.deepEqual(limits, [undefined, 7]);
+    const sizes = editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === "usage_update" ? [[update.used, update.size]] : [],
+    );
+    assert.deepEqual(sizes, [
+      [12, 128_000],
+      [22, 64_000],
+    ]);
+    await editor.close();
   });
 });
 

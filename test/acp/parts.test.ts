@@ -6,10 +6,15 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { readAllows } from "../../src/acp/allows.js";
 import { commandOf } from "../../src/acp/commands.js";
 import { readEnvironment } from "../../src/acp/environment.js";
+import { Models } from "../../src/acp/models.js";
 import { Outbox } from "../../src/acp/outbox.js";
 import { SettingsFile } from "../../src/acp/settings.js";
 import { commandLine, fenced, oneLine } from "../../src/acp/show.js";
 import { said } from "../../src/acp/updates.js";
+import { createClient, type ModelConfig } from "../../src/core/model/index.js";
+
+/** What a user who says nothing of limits has. */
+const NO_LIMITS = { maxTokens: undefined, contextTokens: undefined, idleMs: 120_000 };
 
 describe("what the environment sets up", () => {
   const read = (env: NodeJS.ProcessEnv) => readEnvironment({ COUNTERSIGN_HOME: "/h", ...env });
@@ -114,20 +119,105 @@ describe("settings.json", () => {
     writeFile(join(home, "settings.json"), JSON.stringify(value));
 
   it("is not needed", () => {
-    assert.deepEqual(file().get(), { stopHooks: [], ripgrep: undefined });
+    assert.deepEqual(file().get(), { stopHooks: [], ripgrep: undefined, limits: NO_LIMITS });
   });
 
   it("is read anew when it has changed, and leaves alone what it does not know", async () => {
     const settings = file();
     await write({ "countersign.ripgrep.path": "/usr/bin/rg", "editor.fontSize": 12 });
-    assert.deepEqual(settings.get(), { stopHooks: [], ripgrep: "/usr/bin/rg" });
+    assert.deepEqual(settings.get(), {
+      stopHooks: [],
+      ripgrep: "/usr/bin/rg",
+      limits: NO_LIMITS,
+    });
     await write({
       "countersign.hooks.stop": [{ argv: ["true"] }, { argv: ["x", "y"], timeout: 5 }],
     });
     assert.deepEqual(settings.get(), {
       stopHooks: [{ argv: ["true"] }, { argv: ["x", "y"], timeout: 5 }],
       ripgrep: undefined,
+      limits: NO_LIMITS,
     });
+  });
+
+  for (const [name, value, limits] of [
+    ["maxTokens", 0, { maxTokens: undefined }],
+    ["maxTokens", 1, { maxTokens: 1 }],
+    ["contextTokens", 0, { contextTokens: undefined }],
+    ["contextTokens", 1, { contextTokens: 1 }],
+    ["idleTimeout", 0, { idleMs: 120_000 }],
+    ["idleTimeout", 1, { idleMs: 10_000 }],
+    ["idleTimeout", 9, { idleMs: 10_000 }],
+    ["idleTimeout", 10, { idleMs: 10_000 }],
+    ["idleTimeout", 11, { idleMs: 11_000 }],
+    ["idleTimeout", 299, { idleMs: 299_000 }],
+    ["idleTimeout", 300, { idleMs: 300_000 }],
+    ["idleTimeout", 301, { idleMs: 300_000 }],
+  ] as const) {
+    it(`with ${name} ${value} limits the models as VS Code's settings would`, async () => {
+      await write({ [`countersign.models.${name}`]: value });
+      assert.deepEqual(file().get().limits, { ...NO_LIMITS, ...limits });
+    });
+  }
+
+  it("gives the same limits until it changes, so that a client is made anew only then", async () => {
+    const made: ModelConfig[] = [];
+    const settings = file();
+    const models = new Models({
+      environment: readEnvironment({
+        COUNTERSIGN_HOME: home,
+        OPENAI_MODEL: "m",
+        OPENAI_BASE_URL: "http://127.0.0.1:1/v1",
+      }),
+      make: (setup) => {
+        made.push(setup);
+        return createClient(setup);
+      },
+      limits: () => settings.get().limits,
+    });
+    const first = models.client("s");
+    assert.equal(models.client("s"), first);
+    await write({
+      "countersign.models.maxTokens": 7,
+      "countersign.models.contextTokens": 9000,
+      "countersign.models.idleTimeout": 20,
+    });
+    const second = models.client("s");
+    assert.notEqual(second, first);
+    assert.equal(models.client("s"), second);
+    assert.equal(models.contextTokens("s"), 9000);
+    const setup = { provider: "openai", baseUrl: "http://127.0.0.1:1/v1", model: "m" };
+    assert.deepEqual(made, [
+      { ...setup, ...NO_LIMITS },
+      { ...setup, maxTokens: 7, contextTokens: 9000, idleMs: 20_000 },
+    ]);
+  });
+
+  it("leaves a window that the server told of as it is where it says nothing, and the demo always", () => {
+    const made: ModelConfig[] = [];
+    const models = new Models({
+      environment: {
+        home,
+        models: [
+          { provider: "openai", baseUrl: "http://127.0.0.1:1/v1", model: "m", contextTokens: 4096 },
+          { provider: "demo" },
+        ],
+        fault: undefined,
+        allowsFile: undefined,
+      },
+      make: (setup) => {
+        made.push(setup);
+        return createClient(setup);
+      },
+      limits: () => NO_LIMITS,
+    });
+    models.client("s");
+    models.choose("s", "demo");
+    models.client("s");
+    assert.deepEqual(
+      made.map((one) => ("contextTokens" in one ? one.contextTokens : one)),
+      [4096, { provider: "demo" }],
+    );
   });
 
   it("stays in force where it becomes wrong while the agent runs", async () => {
@@ -153,6 +243,9 @@ describe("settings.json", () => {
     ["a timeout under a second", { "countersign.hooks.stop": [{ argv: ["a"], timeout: 0.5 }] }],
     ["another field", { "countersign.hooks.stop": [{ argv: ["a"], shell: true }] }],
     ["a path that is no text", { "countersign.ripgrep.path": 1 }],
+    ["a limit that is no number", { "countersign.models.maxTokens": "100" }],
+    ["a limit under zero", { "countersign.models.contextTokens": -1 }],
+    ["a limit that is no whole number", { "countersign.models.idleTimeout": 12.5 }],
   ] as const) {
     it(`is refused at the start with ${name}`, async () => {
       await write(value);

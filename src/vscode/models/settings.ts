@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { type ModelLimits, modelLimits } from "../../core/model/given.js";
 
 /*
  * The settings of the models, exactly as package.json contributes them:
@@ -46,7 +47,7 @@ export const DEFAULT_URLS = {
 } as const;
 
 /** The settings as they are now, taken with care: a user can type anything. */
-export interface ModelSettings {
+export interface ModelSettings extends ModelLimits {
   readonly selected: string;
   readonly openai: {
     readonly baseUrl: string;
@@ -55,10 +56,6 @@ export interface ModelSettings {
   };
   readonly anthropic: { readonly baseUrl: string; readonly model: string };
   readonly ollamaUrl: string;
-  /** Tokens; undefined where the user does not say. */
-  readonly maxTokens: number | undefined;
-  readonly contextTokens: number | undefined;
-  readonly idleMs: number;
 }
 
 export function readModelSettings(): ModelSettings {
@@ -67,11 +64,6 @@ export function readModelSettings(): ModelSettings {
     const value: unknown = settings.get(name);
     return typeof value === "string" && value.trim() !== "" ? value.trim() : otherwise;
   };
-  const count = (name: string): number | undefined => {
-    const value: unknown = settings.get(name);
-    return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
-  };
-  const seconds = Math.min(300, Math.max(10, count(modelSettings.idleTimeout) ?? 120));
   return {
     selected: text(modelSettings.selected, "auto"),
     openai: {
@@ -84,9 +76,11 @@ export function readModelSettings(): ModelSettings {
       model: text(modelSettings.anthropicModel, ""),
     },
     ollamaUrl: text(modelSettings.ollamaUrl, DEFAULT_URLS.ollama),
-    maxTokens: count(modelSettings.maxTokens),
-    contextTokens: count(modelSettings.contextTokens),
-    idleMs: seconds * 1000,
+    ...modelLimits({
+      maxTokens: settings.get(modelSettings.maxTokens),
+      contextTokens: settings.get(modelSettings.contextTokens),
+      idleTimeout: settings.get(modelSettings.idleTimeout),
+    }),
   };
 }
 
