@@ -1,4 +1,4 @@
-import type { LogVerdict } from "./verify.js";
+import type { LogVerdict } from "./chainCheck.js";
 
 /** A verdict in plain words, a line each. */
 export function tellVerdict(verdict: LogVerdict): string {

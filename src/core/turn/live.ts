@@ -2,6 +2,7 @@ import type { AllowUse } from "../gate/allows.js";
 import type { AnswerOutcome, OpenCard } from "../gate/card.js";
 import type { EditOutcome } from "../gate/edit.js";
 import type { ChatClient } from "../model/chatClient.js";
+import type { LogVerdict } from "../session/chainCheck.js";
 import type {
   Allow,
   Answer,
@@ -10,7 +11,6 @@ import type {
   SessionState,
   Surface,
 } from "../session/events.js";
-import type { LogVerdict } from "../session/verify.js";
 import type { ToolError } from "../workspace/types.js";
 
 export type { AllowUse, AnswerOutcome, EditOutcome, LogVerdict, OpenCard };

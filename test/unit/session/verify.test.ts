@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import { appendFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
+import type { LogVerdict } from "../../../src/core/session/chainCheck.js";
 import type { EventBody } from "../../../src/core/session/events.js";
 import { parseMeta } from "../../../src/core/session/meta.js";
 import { SessionRecord } from "../../../src/core/session/record.js";
 import { tellVerdict } from "../../../src/core/session/tellVerdict.js";
-import { type LogVerdict, verifyLog, verifySession } from "../../../src/core/session/verify.js";
+import { verifyLog, verifySession } from "../../../src/core/session/verify.js";
 import { asks, makePlace, makeSession, opener, type Place } from "./support.js";
 
 function hash(line: string | Buffer): string {
