@@ -55,10 +55,18 @@ export async function isAt(handle: FileHandle, real: string): Promise<boolean> {
       lstat(real, { bigint: true }),
     ]);
     if (own.dev !== there.dev || own.ino !== there.ino) return false;
-    return (await realpath(real)).toLowerCase() === real.toLowerCase();
+    return isSpelled(await realpath(real), real);
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether what `real` names goes by exactly that name: another spelling is another directory that
+ * a link leads to, `/WS` beside `/ws`. A Mac's older disks alone compose characters in another way.
+ */
+function isSpelled(now: string, real: string): boolean {
+  return now === real || (process.platform === "darwin" && now.normalize() === real.normalize());
 }
 
 /** The kernel answers for an open file out of its memory: no disk is asked that could be slow. */
