@@ -246,6 +246,8 @@ describe("a turn on a disk that fails", function () {
 
   it("does nothing where the allow cannot be put on meta.json", async () => {
     const { session, card } = await waiting();
+    // The turn's start brings meta.json up to date beside it; a change of ours comes after that one.
+    await world.cores[0]?.renameSession(session.id, "Kept");
     await rm(join(sessions, session.id, "meta.json"));
     await mkdir(join(sessions, session.id, "meta.json", "in the way"), { recursive: true });
     const outcome = await session.answerCard(card, "allow_session", { surface: "test" });
