@@ -11,18 +11,19 @@
  * A card ends once: by its answer, by a cancel, or by being made anew. Whoever comes first
  * claims it in the same tick, and everyone after finds it gone.
  */
-import { basename } from "node:path";
-import type { Allow, Answer, EventBody, SessionEvent, Surface } from "../session/events.js";
+import type { Allow, Answer, EventBody, Surface } from "../session/events.js";
 import { issuePermit } from "../workspace/permit.js";
 import { AllowDesk } from "./allowDesk.js";
 import type { AllowUse } from "./allows.js";
-import { type AnswerOutcome, makeCard, type OpenCard } from "./card.js";
+import type { AnswerOutcome, OpenCard } from "./card.js";
+import { CardDesk } from "./cardDesk.js";
 import { sameBytes, stillShown } from "./disk.js";
-import { EDIT_DROPPED, type EditOutcome, editedWrite, makeEdit, STALE } from "./edit.js";
+import { type EditOutcome, editedWrite, STALE } from "./edit.js";
 import { EditDesk } from "./editDesk.js";
 import { copyOf, effectOf } from "./effect.js";
+import { tellChanged } from "./fileMarks.js";
 import { keepChange } from "./keep.js";
-import { type End, GONE, isOpen, isStale, newPending, type Pending } from "./pending.js";
+import { isOpen, isStale } from "./pending.js";
 import {
   Abandoned,
   type Admission,
@@ -32,6 +33,7 @@ import {
   type UndoPermit,
   type UndoRequest,
 } from "./ports.js";
+import { raiseCard } from "./raise.js";
 import { type Gated, requirement } from "./requirement.js";
 import { saidOf } from "./said.js";
 import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
@@ -49,8 +51,7 @@ export type {
 export { Abandoned };
 
 export class Gate {
-  readonly #pending = new Map<string, Pending>();
-  readonly #ended = new Map<string, End>();
+  readonly #cards: CardDesk;
   readonly #allows: AllowDesk;
   readonly #edits: EditDesk;
 
@@ -58,6 +59,7 @@ export class Gate {
     private readonly ledger: GateLedger,
     private readonly options: GateOptions,
   ) {
+    this.#cards = new CardDesk(ledger);
     this.#allows = new AllowDesk(ledger);
     this.#edits = new EditDesk(ledger);
     for (const event of options.events ?? []) {
@@ -68,11 +70,7 @@ export class Gate {
 
   /** The cards that wait for an answer, oldest first. */
   get openCards(): readonly OpenCard[] {
-    const cards: OpenCard[] = [];
-    for (const pending of this.#pending.values()) {
-      if (pending.open !== undefined && isOpen(pending)) cards.push(pending.open);
-    }
-    return cards;
+    return this.#cards.open;
   }
 
   /** The session's allows and how often a call went through by each. */
@@ -120,11 +118,11 @@ export class Gate {
     answer: Answer,
     options: { note?: string; surface: Surface; shown?: string },
   ): Promise<AnswerOutcome> {
-    if (answer !== "deny" && isStale(this.#pending.get(card), options.shown)) {
+    if (answer !== "deny" && isStale(this.#cards.get(card), options.shown)) {
       return { outcome: "stale", message: STALE };
     }
-    const pending = this.#claim(card);
-    if (pending === undefined) return this.#gone(card);
+    const pending = this.#cards.claim(card);
+    if (pending === undefined) return this.#cards.gone(card);
     const { request, prepared, logged } = pending;
     const { turn } = request;
     const said = saidOf(answer, pending, options.note);
@@ -138,7 +136,7 @@ export class Gate {
         { type: "card_answered", turn, card, ...fields, surface, ...approved },
         { flush: true },
       );
-      this.#ended.set(card, "answered");
+      this.#cards.ended(card, "answered");
       if (said.answer !== "deny" && !(await stillShown(request.workspace, prepared))) {
         // No allow is added: one that came with this answer is spent with it.
         await this.spend(card, turn);
@@ -152,7 +150,7 @@ export class Gate {
       pending.fail(error);
       throw error;
     } finally {
-      this.#pending.delete(card);
+      this.#cards.remove(card);
     }
   }
 
@@ -162,16 +160,16 @@ export class Gate {
    * not show as it is, and over `WRITE_BYTES`. Rejects where the log cannot be written.
    */
   async edit(card: string, bytes: Uint8Array): Promise<EditOutcome> {
-    const pending = this.#pending.get(card);
-    if (pending === undefined || !isOpen(pending)) return this.#gone(card);
+    const pending = this.#cards.get(card);
+    if (pending === undefined || !isOpen(pending)) return this.#cards.gone(card);
     const edited = await this.#edits.edit(pending, bytes);
-    return edited.outcome === "gone" ? this.#gone(card) : edited;
+    return edited.outcome === "gone" ? this.#cards.gone(card) : edited;
   }
 
   /** Brings the proposal back where a card was edited. */
   async revert(card: string): Promise<EditOutcome> {
-    const after = this.#pending.get(card)?.open?.after;
-    return after == null ? this.#gone(card) : this.edit(card, after);
+    const after = this.#cards.get(card)?.open?.after;
+    return after == null ? this.#cards.gone(card) : this.edit(card, after);
   }
 
   /**
@@ -181,7 +179,7 @@ export class Gate {
    * be written, and while a card of this session waits.
    */
   async admitUndo(request: UndoRequest): Promise<readonly UndoPermit[]> {
-    if (this.#pending.size > 0) throw new Error("a card waits: nothing is undone now");
+    if (this.#cards.all.length > 0) throw new Error("a card waits: nothing is undone now");
     const changes = request.files.map(copyOfChange);
     const started = await undoStarted(this.ledger, request, changes);
     await this.ledger.append(started, { flush: true });
@@ -196,17 +194,17 @@ export class Gate {
 
   /** Takes an open card back to make it anew from the disk as it is now. */
   async remake(card: string): Promise<AnswerOutcome> {
-    const pending = this.#claim(card);
-    if (pending === undefined) return this.#gone(card);
+    const pending = this.#cards.claim(card);
+    if (pending === undefined) return this.#cards.gone(card);
     try {
-      await this.#withdraw(card, pending.request.turn);
+      await this.#cards.withdraw(card, pending.request.turn);
       pending.decide({ kind: "remake" });
       return { outcome: "taken" };
     } catch (error) {
       pending.fail(error);
       throw error;
     } finally {
-      this.#pending.delete(card);
+      this.#cards.remove(card);
     }
   }
 
@@ -216,7 +214,7 @@ export class Gate {
    * a person has edited is only marked: their text would go with it.
    */
   async landed(path: string): Promise<void> {
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#cards.all) {
       const { prepared, request, card } = pending;
       if (prepared.kind !== "write" || prepared.path.real !== path || !isOpen(pending)) continue;
       if (await sameBytes(request.workspace, prepared)) continue;
@@ -231,7 +229,7 @@ export class Gate {
   async spend(card: string, turn: string): Promise<void> {
     await this.#allows.takeBack(card);
     await this.ledger.append({ type: "card_spent", turn, card }, { flush: true });
-    this.#ended.set(card, "spent");
+    this.#cards.ended(card, "spent");
   }
 
   /** Takes an allow back; false where there is none such. Later calls ask again. */
@@ -244,23 +242,12 @@ export class Gate {
    * spelling), and says with a delta what became of each card's file.
    */
   async fileChanged(paths: readonly string[]): Promise<void> {
-    const names = new Set(paths.map((path) => basename(path).toLowerCase()));
-    for (const pending of [...this.#pending.values()]) {
-      const { prepared, request, card } = pending;
-      if (prepared.kind !== "write" || !isOpen(pending)) continue;
-      if (!names.has(basename(prepared.path.real).toLowerCase())) continue;
-      const changed = !(await sameBytes(request.workspace, prepared));
-      const unsaved = request.workspace.unsaved().has(prepared.path.real);
-      const { told } = pending;
-      if (!isOpen(pending) || (told.changed === changed && told.unsaved === unsaved)) continue;
-      pending.told = { changed, unsaved };
-      this.options.emit?.({ type: "card_changed", card, changed, unsaved });
-    }
+    await tellChanged(this.#cards.all, paths, (delta) => this.options.emit?.(delta));
   }
 
   /** Withdraws the card of an earlier host that `replaces` names, where no new one will stand for it. */
   async letGo(card: string | undefined, turn: string): Promise<void> {
-    if (card !== undefined && !this.#ended.has(card)) await this.#withdraw(card, turn);
+    if (card !== undefined && !this.#cards.hasEnded(card)) await this.#cards.withdraw(card, turn);
   }
 
   #letGo(request: AdmitRequest): Promise<void> {
@@ -268,55 +255,28 @@ export class Gate {
   }
 
   async #ask(request: AdmitRequest, prepared: Gated): Promise<Admission> {
-    const { call, turn, signal, workspace } = request;
-    const replaces = request.replaces === undefined ? {} : { replaces: request.replaces };
-    const ids = { card: this.options.newId(), call, turn, ...replaces };
-    const raised = await makeCard(workspace, prepared, ids);
-    const past = this.#edits.takenOver(raised);
-    if (past === "dropped") raised.reasons = [...(raised.reasons ?? []), EDIT_DROPPED];
-    const kept =
-      prepared.kind === "write" && past instanceof Uint8Array
-        ? await makeEdit(ids.card, turn, prepared, past)
-        : undefined;
-    signal.throwIfAborted();
-
-    const pending = newPending(ids.card, request, prepared);
-    const opened = (event: SessionEvent): void => {
-      if (event.type !== "card_raised" || pending.open !== undefined) return;
-      const [before, after] =
-        prepared.kind === "write" ? [prepared.before.bytes, prepared.after] : [null, null];
-      const edit = kept === undefined ? {} : { edit: kept };
-      pending.open = { card: ids.card, call, event, before, after, ...edit };
-      this.#edits.take(event);
-    };
-    this.#pending.set(ids.card, pending);
-    const cancelled = (): void => this.#cancel(pending);
+    const { signal } = request;
+    const card = this.options.newId();
+    const desks = { cards: this.#cards, edits: this.#edits, ledger: this.ledger };
+    const pending = await raiseCard(card, request, prepared, desks);
+    const cancelled = (): void => this.#cards.cancel(pending);
     try {
-      const up = this.ledger.append(raised, { appended: opened });
-      // Right behind its card, before anyone can answer it.
-      const logged = kept === undefined ? undefined : this.#edits.log(pending, kept);
-      logged?.catch(() => {});
-      opened(await up);
-      await logged;
-      if (request.replaces !== undefined && !this.#ended.has(request.replaces)) {
-        this.#ended.set(request.replaces, "withdrawn");
-      }
       signal.addEventListener("abort", cancelled, { once: true });
       if (signal.aborted) cancelled();
       const decision = await pending.decision;
-      if (decision.kind !== "answered") return { kind: decision.kind, card: ids.card };
+      if (decision.kind !== "answered") return { kind: decision.kind, card };
       if (decision.answer === "deny") {
         const { kind: _, answer: __, edit: ___, ...said } = decision;
-        return { kind: "denied", card: ids.card, ...said };
+        return { kind: "denied", card, ...said };
       }
       const edited = await editedWrite(prepared, decision.edit);
-      await this.#start(request, edited ?? prepared, { by: "user", card: ids.card });
+      await this.#start(request, edited ?? prepared, { by: "user", card });
       const permit = issuePermit(effectOf(request, edited ?? prepared));
       const own = edited === undefined ? {} : { edited };
-      return { kind: "permit", permit, by: "user", card: ids.card, ...own };
+      return { kind: "permit", permit, by: "user", card, ...own };
     } finally {
       signal.removeEventListener("abort", cancelled);
-      this.#pending.delete(ids.card);
+      this.#cards.remove(card);
     }
   }
 
@@ -345,38 +305,5 @@ export class Gate {
     await this.ledger.append(event, { flush: true });
     this.#allows.count(event);
     request.signal.throwIfAborted();
-  }
-
-  /** Takes an open card for the caller alone; undefined where someone was first. */
-  #claim(card: string): Pending | undefined {
-    const pending = this.#pending.get(card);
-    if (pending === undefined || !isOpen(pending)) return undefined;
-    pending.claimed = true;
-    return pending;
-  }
-
-  #gone(card: string): Extract<AnswerOutcome, { outcome: "gone" }> {
-    const pending = this.#pending.get(card);
-    // Claimed and not ended yet: by an answer on its way to the log, or by a cancel.
-    const deciding = pending?.request.signal.aborted === true ? "withdrawn" : "answered";
-    const end = this.#ended.get(card) ?? (pending?.open === undefined ? undefined : deciding);
-    const message = end === undefined ? "There is no such card in this session." : GONE[end];
-    return { outcome: "gone", message };
-  }
-
-  #cancel(pending: Pending): void {
-    if (pending.claimed) return;
-    pending.claimed = true;
-    const { signal, turn } = pending.request;
-    if (signal.reason instanceof Abandoned) {
-      pending.fail(signal.reason);
-      return;
-    }
-    this.#withdraw(pending.card, turn).then(() => pending.fail(signal.reason), pending.fail);
-  }
-
-  async #withdraw(card: string, turn: string): Promise<void> {
-    await this.ledger.append({ type: "card_withdrawn", turn, card }, { flush: true });
-    this.#ended.set(card, "withdrawn");
   }
 }
