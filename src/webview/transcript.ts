@@ -1,4 +1,5 @@
-import type { Delta, EventOf, OtherCard } from "../core/session/events.js";
+import type { Delta } from "../core/session/events.js";
+import { CardItems } from "./cardItems.js";
 import {
   type Body,
   type CallItem,
@@ -8,7 +9,7 @@ import {
   type Retry,
 } from "./items.js";
 import type { ViewEvent } from "./protocol.js";
-import { UndoState } from "./undos.js";
+import { UndoRows } from "./undoRows.js";
 
 /** Live output kept for one call, in characters. */
 const OUTPUT_CHARS = 64 * 1024;
@@ -21,17 +22,10 @@ export class Transcript {
   /** The event before which there is nothing here; -1 before the first. */
   firstSeq = -1;
   lastSeq = -1;
-  readonly cards = new Map<string, CardItem>();
+  readonly cards = new CardItems();
   readonly #calls = new Map<string, { call: CallItem; item: Item }>();
-  readonly #undos = new UndoState();
-  /** Rows that show whether what they stand for is undone. */
-  readonly #undoRows = new Set<Item>();
-  /** Turns that wrote a file. */
-  readonly #wrote = new Set<string>();
+  readonly #undos = new UndoRows();
   readonly #cardRows = new Map<string, Item>();
-  /** Marks on cards that are on their way: a card is open before it is in the log. */
-  readonly #early = new Map<string, { changed: boolean; unsaved: boolean }>();
-  readonly #earlyOthers = new Map<string, readonly OtherCard[]>();
   #live: Item | undefined;
 
   constructor(events: readonly ViewEvent[] = []) {
@@ -64,19 +58,18 @@ export class Transcript {
         this.#raised(event);
         return;
       case "card_edited":
-        this.#edited(event);
-        return;
       case "card_answered":
       case "card_spent":
       case "card_withdrawn":
-        this.#settled(event);
+        this.#touchCard(this.cards.apply(event));
         return;
       case "call_started":
         this.#touch(event.call, (call) => {
           call.state = "running";
           call.started = event.at;
           call.byAllow = event.by === "allow";
-          if (event.write !== undefined) this.#writes(call, event.turn ?? "");
+          if (event.write === undefined) return;
+          this.#undos.wrote(call, event.turn ?? "", this.#calls.get(call.call)?.item);
         });
         return;
       case "call_ended":
@@ -108,11 +101,11 @@ export class Transcript {
       }
       case "turn_ended":
         this.#dropLive();
-        this.#undoRows.add(
+        this.#undos.add(
           this.#push(event.seq, {
             kind: "end",
             event,
-            canUndo: this.#wrote.has(event.turn ?? ""),
+            canUndo: this.#undos.canUndo(event.turn ?? ""),
             undone: false,
           }),
         );
@@ -123,7 +116,9 @@ export class Transcript {
       case "undo_started":
       case "undo_file":
       case "undo_ended":
-        this.#undo(event);
+        this.#undos.apply(event, (undo) =>
+          this.#push(event.seq, { kind: "undo", undo, undone: false }),
+        );
         return;
       case "session_started":
       case "ask_queued":
@@ -160,30 +155,10 @@ export class Transcript {
           if (call.state === "pending") call.state = "running";
         });
         return;
-      case "card_changed": {
-        const card = this.cards.get(delta.card);
-        if (!card) {
-          this.#early.set(delta.card, {
-            changed: delta.changed !== false,
-            unsaved: delta.unsaved,
-          });
-          return;
-        }
-        card.changed = delta.changed !== false;
-        card.unsaved = delta.unsaved;
-        this.#touch(card.event.call, () => {});
+      case "card_changed":
+      case "card_others":
+        this.#touchCard(this.cards.mark(delta));
         return;
-      }
-      case "card_others": {
-        const card = this.cards.get(delta.card);
-        if (!card) {
-          this.#earlyOthers.set(delta.card, delta.others);
-          return;
-        }
-        card.others = delta.others;
-        this.#touch(card.event.call, () => {});
-        return;
-      }
       case "state":
         if (delta.state !== "running") this.retry = undefined;
         return;
@@ -200,14 +175,7 @@ export class Transcript {
       now.call.output = call.output;
       if (now.call.state === "pending") now.call.state = call.state;
     }
-    for (const [id, card] of before.cards) {
-      const now = this.cards.get(id);
-      if (now) {
-        now.changed = card.changed;
-        now.unsaved = card.unsaved;
-        now.others = card.others;
-      }
-    }
+    this.cards.carryOver(before.cards);
     this.retry = before.retry;
     if (before.#live?.kind === "answer" && before.lastSeq === this.lastSeq) {
       const live = this.#liveAnswer();
@@ -274,12 +242,7 @@ export class Transcript {
   }
 
   #raised(event: ViewEvent & { type: "card_raised" }): void {
-    const marks = this.#early.get(event.card) ?? { changed: false, unsaved: false };
-    const others = this.#earlyOthers.get(event.card) ?? [];
-    const card: CardItem = { event, state: "open", ...marks, others };
-    const replaced = event.replaces === undefined ? undefined : this.cards.get(event.replaces);
-    if (replaced?.state === "open") replaced.state = "withdrawn";
-    this.cards.set(event.card, card);
+    const card = this.cards.raise(event);
     let found = this.#calls.get(event.call);
     if (!found) {
       // The call is on a page that is not loaded; its card is shown all the same.
@@ -294,70 +257,8 @@ export class Transcript {
     this.#cardRows.set(event.card, found.item);
   }
 
-  #edited(event: EventOf<"card_edited">): void {
-    const card = this.cards.get(event.card);
-    if (!card) return;
-    if (event.reverted === true) delete card.edit;
-    else card.edit = event;
-    this.#touch(card.event.call, () => {});
-  }
-
-  #writes(call: CallItem, turn: string): void {
-    call.canUndo = { turn };
-    this.#wrote.add(turn);
-    const row = this.#calls.get(call.call)?.item;
-    if (row !== undefined) this.#undoRows.add(row);
-  }
-
-  #undo(event: EventOf<"undo_started" | "undo_file" | "undo_ended">): void {
-    const undo = this.#undos.add(event);
-    if (undo === undefined) return;
-    if (event.type === "undo_started") {
-      this.#undoRows.add(this.#push(event.seq, { kind: "undo", undo, undone: false }));
-    }
-    for (const row of this.#undoRows) {
-      if (row.kind === "undo" && row.undo.started.undo === event.undo) row.rev++;
-      this.#mark(row);
-    }
-  }
-
-  /** Brings a row in step with what is undone now. */
-  #mark(row: Item): void {
-    const undone = this.#isUndone(row);
-    if (row.kind === "call") {
-      if (row.call.undone === undone) return;
-      row.call.undone = undone;
-    } else if (row.kind === "end" || row.kind === "undo") {
-      if (row.undone === undone) return;
-      row.undone = undone;
-    }
-    row.rev++;
-  }
-
-  #isUndone(row: Item): boolean {
-    switch (row.kind) {
-      case "call":
-        return (
-          this.#undos.isUndone("call", row.call.call) ||
-          this.#undos.isUndone("turn", row.call.canUndo?.turn ?? "")
-        );
-      case "end":
-        return this.#undos.isUndone("turn", row.event.turn ?? "");
-      case "undo":
-        return this.#undos.isUndone("undo", row.undo.started.undo);
-      default:
-        return false;
-    }
-  }
-
-  #settled(event: EventOf<"card_answered" | "card_spent" | "card_withdrawn">): void {
-    const card = this.cards.get(event.card);
-    if (!card) return;
-    if (event.type === "card_answered") {
-      card.state = "answered";
-      card.answered = event;
-    } else card.state = event.type === "card_spent" ? "spent" : "withdrawn";
-    this.#touch(card.event.call, () => {});
+  #touchCard(card: CardItem | undefined): void {
+    if (card !== undefined) this.#touch(card.event.call, () => {});
   }
 
   #touch(id: string, change: (call: CallItem) => void): void {
