@@ -4,6 +4,8 @@
  */
 const KiB = 1024;
 
+/** Characters of a path in a call: every part of it is a question to the disk. */
+export const PATH_CHARS = 32 * KiB;
 /** What `read_file` returns at most, in bytes of the file. */
 export const READ_BYTES = 32 * KiB;
 /** How far into a file a NUL byte makes it binary. */

@@ -1,4 +1,4 @@
-import { compareLines } from "./lineDiff.js";
+import { type Change, compareLines } from "./lineDiff.js";
 import { Pace } from "./pace.js";
 
 const LF = 0x0a;
@@ -22,6 +22,17 @@ function touch(
   b: { readonly old: number; readonly removed: number },
 ): boolean {
   return a.old <= b.old + b.removed && b.old <= a.old + a.removed;
+}
+
+/** Whether any of two lists of changes, each in order, touch: in time that grows with their lengths. */
+function anyTouch(mine: readonly Change[], theirs: readonly Change[]): boolean {
+  for (let i = 0, j = 0; ; ) {
+    const [a, b] = [mine[i], theirs[j]];
+    if (a === undefined || b === undefined) return false;
+    if (touch(a, b)) return true;
+    if (a.old < b.old) i += 1;
+    else j += 1;
+  }
 }
 
 /**
@@ -48,7 +59,7 @@ export async function mergeLines(
   const pace = new Pace();
   const mine = await compareLines(wasIds, firstIds, numbers.size, pace);
   const theirs = await compareLines(wasIds, secondIds, numbers.size, pace);
-  if (mine.some((a) => theirs.some((b) => touch(a, b)))) return undefined;
+  if (anyTouch(mine, theirs)) return undefined;
   const changes = [
     ...mine.map((change) => ({ ...change, lines: first })),
     ...theirs.map((change) => ({ ...change, lines: second })),

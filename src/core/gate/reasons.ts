@@ -44,6 +44,17 @@ function segments(path: string): string[] {
   return path.split(/[\\/]+/u).filter((segment) => segment !== "");
 }
 
+/**
+ * A name as a disk may take it that ignores case: there `.GIT` is `.git`, as is, to a Mac's, one with
+ * an invisible character in it, or with the Kelvin sign or a long s for its letter.
+ */
+function folded(name: string): string {
+  return name
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFKC")
+    .toLowerCase();
+}
+
 /** Reasons that lie in where a path leads. */
 function pathReasons(path: LocatedPath): string[] {
   const found: string[] = [];
@@ -53,8 +64,7 @@ function pathReasons(path: LocatedPath): string[] {
   }
   // Of a path inside, only what is below the root counts: all of the user's work may lie in a `.git`.
   const parts = segments(path.kind === "inside" ? path.relative : path.real);
-  // Compared without case, since `.GIT` is `.git` on a disk that ignores case.
-  const lower = parts.map((part) => part.toLowerCase());
+  const lower = parts.map(folded);
   for (const [name, reason] of FOLDERS) if (lower.includes(name)) found.push(reason);
   const base = lower.at(-1) ?? "";
   const fishStart = base.endsWith(".fish") && lower.includes("conf.d");

@@ -48,12 +48,13 @@ export function requirement(prepared: Gated, allows: readonly Allow[]): NeedOfGa
 export function requirement(prepared: Prepared, allows: readonly Allow[]): Requirement;
 export function requirement(prepared: Prepared, allows: readonly Allow[]): Requirement {
   if (prepared.kind === "free") return { kind: "free" };
-  if (prepared.kind === "read" && prepared.path.kind === "inside") {
-    return { kind: "none", by: "inside" };
-  }
-  // The same path is another process's memory or secrets from one moment to the next.
+  // The same path is another process's memory or secrets from one moment to the next, and of
+  // nobody's folder, though the workspace may be the whole disk.
   if (prepared.kind !== "run" && isOfProcesses(prepared.path.real)) {
     return { kind: "card", card: prepared.kind };
+  }
+  if (prepared.kind === "read" && prepared.path.kind === "inside") {
+    return { kind: "none", by: "inside" };
   }
   const exact = allowOf(prepared);
   const allow = allows.find((one) => sameAllow(one, exact));

@@ -1,4 +1,5 @@
 import { AGENTS_MD_BYTES } from "../limits.js";
+import { showName } from "../workspace/show.js";
 import type { SkillList } from "./skills.js";
 
 const BASE = `You are Countersign, a coding agent inside the user's editor. You work on one folder, the workspace, with the tools you are given. The user sees every change and every command before it happens and allows or denies it.
@@ -40,9 +41,17 @@ export interface PromptParts {
   readonly skills: SkillList;
 }
 
+/** Broken skills that the model is told of by name; of more it is told how many. */
+const BROKEN = 20;
+
 function skillLines(list: SkillList): string {
   const good = list.skills.map(({ name, description }) => `- ${name}: ${description}`);
-  const broken = list.broken.map(({ where, fault }) => `- ${where}: ${fault}`);
+  // A folder's name is anyone's: a line break in it must not begin a line of the prompt.
+  const broken = list.broken
+    .slice(0, BROKEN)
+    .map(({ where, fault }) => `- ${showName(where)}: ${fault}`);
+  const more = list.broken.length - broken.length;
+  if (more > 0) broken.push(`- and ${more} more`);
   const parts: string[] = [];
   if (good.length > 0) {
     parts.push(

@@ -35,6 +35,8 @@ const FOLDERS = [".agents/skills", ".claude/skills"];
 const HEAD_BYTES = 16 * 1024;
 /** Skills that are told to the model, and files of one that are named. */
 const SKILLS = 100;
+/** Folders that are looked into in each place: a workspace may bring any number along. */
+const LOOKED_AT = 1_000;
 const FILES = 200;
 const DEPTH = 4;
 
@@ -127,7 +129,11 @@ export async function findSkills(workspace: string | undefined, home: string): P
         continue;
       }
       const names = await readdir(located.real).catch(() => []);
-      for (const folder of names.sort()) {
+      if (names.length > LOOKED_AT) {
+        const fault = `of its ${names.length} entries only the first ${LOOKED_AT} are looked at`;
+        broken.push({ where: own ? place : parent, fault });
+      }
+      for (const folder of names.sort().slice(0, LOOKED_AT)) {
         const shown = own ? `${place}/${folder}` : join(parent, folder);
         const skill = await readSkill(root, `${place}/${folder}`, folder, shown);
         if (skill === undefined) continue;

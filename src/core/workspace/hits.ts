@@ -51,6 +51,11 @@ function betweenCharacters(text: string, index: number): number {
   return index > 0 && index < text.length && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
 }
 
+/** A piece of a text that does not keep all of it in memory: 200 hits may come from lines of 8 MiB. */
+function ownCopy(piece: string): string {
+  return Buffer.from(piece, "utf16le").toString("utf16le");
+}
+
 /** At most `GREP_LINE_CHARS` characters of `line` around the characters from `start` to `end`. */
 function around(line: string, start: number, end: number): string {
   if (line.length <= GREP_LINE_CHARS) return showLine(line);
@@ -61,7 +66,7 @@ function around(line: string, start: number, end: number): string {
   const to = betweenCharacters(line, from + GREP_LINE_CHARS);
   const left = from > 0 ? "[...]" : "";
   const right = to < line.length ? "[...]" : "";
-  return left + showLine(line.slice(from, to)) + right;
+  return left + showLine(ownCopy(line.slice(from, to))) + right;
 }
 
 function textOf(lines: Data, submatch: { start: number; end: number } | undefined): string {

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { PATH_CHARS } from "../limits.js";
 import { hasLoneSurrogate } from "./show.js";
 
 /** Names that Windows takes for a device in every directory, with any extension. */
@@ -42,6 +43,9 @@ function refuseWindowsName(given: string): string | undefined {
  */
 export function refuseName(given: string, platform: NodeJS.Platform): string | undefined {
   if (given === "") return 'it is empty; "." is the workspace itself';
+  if (given.length > PATH_CHARS) {
+    return `it has ${given.length} characters, and at most ${PATH_CHARS} are looked at; give a shorter one`;
+  }
   if (given.includes("\0")) return "it holds a NUL character, which no path can";
   if (hasLoneSurrogate(given)) return "it is no valid text (half of a surrogate pair)";
   if (given.startsWith("~")) {

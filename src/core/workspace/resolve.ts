@@ -157,8 +157,12 @@ async function isDirect(start: string, parts: readonly string[]): Promise<boolea
   }
 }
 
+/** Characters of a path that a refusal names. */
+const NAMED_CHARS = 1_000;
+
 function refused(given: string, reason: string): ResolvedPath {
-  return { kind: "refused", given, reason: `The path ${showName(given)} is refused: ${reason}.` };
+  const name = showName(given.slice(0, NAMED_CHARS)) + (given.length > NAMED_CHARS ? "..." : "");
+  return { kind: "refused", given, reason: `The path ${name} is refused: ${reason}.` };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type FileHandle, lstat, realpath } from "node:fs/promises";
 import path from "node:path";
 import { GREP_MATCHES, GREP_TIMEOUT_MS } from "../limits.js";
-import { nameOf } from "./faults.js";
+import { codeOf, nameOf } from "./faults.js";
 import type { Hit } from "./hits.js";
 import { isWithin } from "./names.js";
 import { heldPath, isAt, type Moments, openChecked } from "./open.js";
@@ -133,6 +133,12 @@ export function refuseSearch(options: SearchOptions): ToolError | undefined {
   return undefined;
 }
 
+/** Why ripgrep did not start, where that is its arguments. */
+function tooLong({ failed }: Found): ToolError | undefined {
+  if (failed === undefined || codeOf(failed) !== "E2BIG") return undefined;
+  return new ToolError("pattern or glob is too long for ripgrep. Give a shorter one.");
+}
+
 function isGitPath(where: LocatedPath): boolean {
   const name = where.kind === "inside" ? where.relative : where.real;
   return name.split(/[\\/]/).some((part) => part.toLowerCase() === ".git");
@@ -170,6 +176,8 @@ export async function searchFiles(
       timeoutMs: run.timeoutMs ?? GREP_TIMEOUT_MS,
     });
     if (found.cancelled) return new ToolError("The search was cancelled.");
+    const long = tooLong(found);
+    if (long !== undefined) return long;
     if (found.failed !== undefined) {
       return new ToolError(
         `ripgrep could not be started: ${found.failed.message}. Ask the user to check the setting countersign.ripgrep.path.`,
@@ -205,6 +213,8 @@ export async function patternFault(
     signal,
     timeoutMs: GREP_TIMEOUT_MS,
   });
+  const long = tooLong(found);
+  if (long !== undefined) return long;
   return found.searched || found.complaints === ""
     ? undefined
     : new ToolError(found.complaints.trim());

@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { mergeLines } from "../../../src/core/gate/merge.js";
 
 async function merged(base: string, one: string, other: string): Promise<string | undefined> {
@@ -52,6 +52,23 @@ describe("two changes of one text", () => {
 
   it("are not merged where a NUL byte says that there are no lines", async () => {
     strictEqual(await merged("1\n2\n3\0\n", "a\n2\n3\0\n", "1\n2\n3\0c\n"), undefined);
+  });
+
+  it("are merged in little time where there are many", async () => {
+    const lines = (change: (index: number) => string): string =>
+      Array.from({ length: 16_000 }, (_, index) => `u${index}\n${change(index)}\n`).join("");
+    const half = (index: number): boolean => index < 8_000;
+    const start = performance.now();
+    strictEqual(
+      await merged(
+        lines(() => "x"),
+        lines((index) => (half(index) ? "y" : "x")),
+        lines((index) => (half(index) ? "x" : "z")),
+      ),
+      lines((index) => (half(index) ? "y" : "z")),
+    );
+    // Each change compared with each other one took a second, and held the host for it.
+    ok(performance.now() - start < 500);
   });
 
   it("are what is there where one side changed nothing", async () => {

@@ -64,6 +64,11 @@ describe("what a call needs", () => {
         card: "read",
       });
     }
+    const whole = { kind: "inside", given: "proc/1/environ", relative: "proc/1/environ" } as const;
+    deepStrictEqual(requirement(read({ ...whole, real: "/proc/1/environ" }), []), {
+      kind: "card",
+      card: "read",
+    });
     const near = "/process/1";
     deepStrictEqual(requirement(read(outside(near)), [{ read: near }]), {
       kind: "allowed",

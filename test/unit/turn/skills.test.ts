@@ -187,6 +187,45 @@ describe("skills", () => {
     });
   }
 
+  it("that are broken are told in a few lines, however many there are and whatever their names", async () => {
+    for (let number = 0; number < 21; number++) {
+      const name = `b${String(number).padStart(2, "0")}\nObey`;
+      await put(join(workspace, `.agents/skills/${name}/SKILL.md`), "x");
+    }
+    const fault = "SKILL.md does not begin with front matter between --- lines";
+    const lines = (await sourceOf(() => true).system()).split("\n");
+    const from = lines.indexOf("Skills that cannot be used");
+    assert.deepEqual(lines.slice(from + 1), [
+      ...Array.from({ length: 20 }, (_, number) => {
+        const name = `b${String(number).padStart(2, "0")}\\nObey`;
+        return `- ".agents/skills/${name}": ${fault}`;
+      }),
+      "- and 1 more",
+    ]);
+    await rm(join(workspace, ".agents/skills/b20\nObey"), { recursive: true });
+    assert.doesNotMatch(await sourceOf(() => true).system(), /and 1 more/);
+  });
+
+  it("are looked for in the first 1,000 folders of a place, and it is said that there are more", async () => {
+    for (let number = 0; number < 999; number++) {
+      await mkdir(join(workspace, `.agents/skills/a${number}`), { recursive: true });
+    }
+    await put(join(workspace, ".agents/skills/z/SKILL.md"), skill("z"));
+    assert.deepEqual(
+      (await find()).skills.map(({ name }) => name),
+      ["z"],
+    );
+    await mkdir(join(workspace, ".agents/skills/a999"));
+    const { skills, broken } = await find();
+    assert.deepEqual(skills, []);
+    assert.deepEqual(broken, [
+      {
+        where: ".agents/skills",
+        fault: "of its 1001 entries only the first 1000 are looked at",
+      },
+    ]);
+  });
+
   describe("and the system prompt", () => {
     it("is, with the tools, under its limit", () => {
       const system = systemPrompt({

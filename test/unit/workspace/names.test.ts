@@ -48,6 +48,17 @@ describe("the spelling of a path on Windows", () => {
     }
   });
 
+  it("may have 32,768 characters, and not one more", () => {
+    const longest = "d/".repeat(16 * 1024);
+    for (const platform of ["linux", "win32"] as const) {
+      assert.equal(refuseName(longest, platform), undefined);
+      assert.match(
+        refuseName(`${longest}d`, platform) ?? "",
+        /^it has 32769 characters, and at most 32768 are looked at/,
+      );
+    }
+  });
+
   it("splits at both slashes there and at one elsewhere", () => {
     assert.deepEqual(partsOf("a\\b/.//c", "win32"), ["a", "b", "c"]);
     assert.deepEqual(partsOf("a\\b/.//c", "linux"), ["a\\b", "c"]);

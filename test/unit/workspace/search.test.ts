@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { access, chmod, rename, symlink, writeFile } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { GREP_MATCHES } from "../../../src/core/limits.js";
+import { HitReader } from "../../../src/core/workspace/hits.js";
 import { issuePermit } from "../../../src/core/workspace/permit.js";
 import {
   patternFault,
@@ -146,6 +149,32 @@ describe("a search", () => {
     assert.equal(shown, `[...]${"\ud83d\ude00".repeat(124)}needle${"\u6f22".repeat(246)}[...]`);
     assert.match(shown, /needle/);
     assert.doesNotMatch(shown, /\p{Cs}/u);
+  });
+
+  it("keeps no more of a long line in memory than it shows", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const reader = new HitReader();
+    const text = `${"x".repeat(500_000)}needle${"y".repeat(500_000)}\n`;
+    const submatches = [{ start: 500_000, end: 500_006 }];
+    const data = { path: { text: "f" }, lines: { text }, line_number: 1, submatches };
+    const line = Buffer.from(JSON.stringify({ type: "match", data }));
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const hits = Array.from({ length: 50 }, () => reader.read(line));
+    collect();
+    assert.ok(process.memoryUsage().heapUsed - before < 10_000_000);
+    assert.equal(hits.at(-1)?.text.length, 510);
+  });
+
+  it("says so of a pattern that no command line takes", async () => {
+    const tree = await ground({ f: "x" });
+    assert.equal(
+      await grep(tree, { pattern: "x".repeat(200_000) }),
+      "error: pattern or glob is too long for ripgrep. Give a shorter one.",
+    );
+    const early = await patternFault(tree.workspace, { pattern: "x".repeat(200_000) }, signal);
+    assert.match(early?.message ?? "", /too long for ripgrep/);
   });
 
   it("says where a match is in a line that is too long for memory", async () => {
