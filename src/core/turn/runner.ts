@@ -13,7 +13,7 @@ import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import { stateOf, turnIsOpen } from "../session/state.js";
 import type { Trash } from "../workspace/remove.js";
-import { sweep } from "./leftovers.js";
+import { whatGoesOn } from "./goOn.js";
 import type {
   AllowUse,
   AnswerOutcome,
@@ -31,9 +31,9 @@ import type {
 } from "./live.js";
 import { QuestionDesk } from "./questions.js";
 import { AskQueue } from "./queue.js";
-import { settle, waitsForSomeone } from "./recover.js";
+import { orGone, orRefused, refused } from "./refusals.js";
 import type { Sharer, Sharing } from "./sharing.js";
-import { GO_ON } from "./transcript.js";
+import { takeUp } from "./takeUp.js";
 import { Turns } from "./turns.js";
 import { UndoDesk } from "./undoDesk.js";
 import { TurnWork, type WorkParts } from "./work.js";
@@ -55,10 +55,6 @@ class Cancelled extends Error {
     super("cancelled");
     this.name = "Cancelled";
   }
-}
-
-function refused(message: string): AskOutcome {
-  return { outcome: "refused", message };
 }
 
 /** One open session, as hosts see it. */
@@ -131,27 +127,10 @@ export class Runner implements LiveSession {
    */
   async recover(): Promise<void> {
     if (this.readOnly !== undefined) return;
-    const report = (error: Error): void =>
-      this.#parts.report(`session ${this.id}: ${error.message}`);
-    // Before the log says that these calls are over: a second kill must not lose track of them.
-    await sweep(this.#record).catch(report);
-    try {
-      await this.#undos.settle();
-      await settle(this.#record);
-    } catch (error) {
-      report(error as Error);
-      return;
-    }
-    if (!waitsForSomeone(this.#record)) return;
-    const up = new Promise<void>((resolve) => {
-      this.#tellUp = resolve;
-    });
-    const listening = this.#record.onEvent(({ type }) => {
-      if (type === "card_raised" || type === "call_ended") this.#tellUp();
-    });
-    await this.#turns.begin({ kind: "resume" });
-    await Promise.race([up, this.#turns.over()]);
-    listening.dispose();
+    const whenUp = (up: () => void): void => {
+      this.#tellUp = up;
+    };
+    await takeUp(this.#record, this.#turns, this.#undos, whenUp, this.#parts.report);
   }
 
   get events(): readonly SessionEvent[] {
@@ -227,7 +206,7 @@ export class Runner implements LiveSession {
     if (no !== undefined) return refused(no);
     if (text.trim() === "") return refused("There is nothing to send.");
     if (!this.#turns.running) return this.#turns.begin({ kind: "ask", text });
-    return this.#orRefused(async () => {
+    return orRefused(async () => {
       const ask = await this.#queue.add(text);
       // The turn may have ended while this was written: then nobody else sends it on.
       this.#turns.sendOn();
@@ -243,18 +222,10 @@ export class Runner implements LiveSession {
     const no = this.#refusal();
     if (no !== undefined) return refused(no);
     if (this.#turns.running) return refused("A turn is running.");
-    const { turn } = this.#record.facts;
-    if (turnIsOpen(this.#record.facts)) return this.#turns.begin({ kind: "resume" });
-    const reason = turn?.ended?.reason;
-    const cutShort = reason === "failed" || reason === "limit" || reason === "interrupted";
-    if (!cutShort) {
-      const next = this.#turns.nextQueued();
-      if (next !== undefined) return this.#turns.begin(next);
-    }
-    if (turn === undefined || reason === undefined || reason === "finished") {
-      return refused("There is nothing to go on with.");
-    }
-    return this.#turns.begin({ kind: "ask", text: GO_ON, goesOn: turn.turn });
+    const next = whatGoesOn(this.#record.facts, () => this.#turns.nextQueued());
+    return next === undefined
+      ? refused("There is nothing to go on with.")
+      : this.#turns.begin(next);
   }
 
   async answerCard(
@@ -262,23 +233,23 @@ export class Runner implements LiveSession {
     answer: Answer,
     options: { note?: string; surface: Surface; shown?: string },
   ): Promise<AnswerOutcome> {
-    return this.#orGone(() => this.#gate.answer(card, answer, options));
+    return orGone(this.readOnly, () => this.#gate.answer(card, answer, options));
   }
 
   async editCard(card: string, bytes: Uint8Array): Promise<EditOutcome> {
-    return this.#orGone(() => this.#gate.edit(card, bytes));
+    return orGone(this.readOnly, () => this.#gate.edit(card, bytes));
   }
 
   async revertCard(card: string): Promise<EditOutcome> {
-    return this.#orGone(() => this.#gate.revert(card));
+    return orGone(this.readOnly, () => this.#gate.revert(card));
   }
 
   async remakeCard(card: string): Promise<AnswerOutcome> {
-    return this.#orGone(() => this.#gate.remake(card));
+    return orGone(this.readOnly, () => this.#gate.remake(card));
   }
 
   async answerQuestion(question: string, text: string): Promise<AnswerOutcome> {
-    return this.#orGone(() => this.#questions.answer(question, text));
+    return orGone(this.readOnly, () => this.#questions.answer(question, text));
   }
 
   async revoke(allow: Allow): Promise<boolean> {
@@ -334,27 +305,6 @@ export class Runner implements LiveSession {
     return this.#record.facts.question === undefined
       ? "A card is open: approve or deny it first, or cancel the turn."
       : "A question is open: answer it first, or cancel the turn.";
-  }
-
-  async #orRefused(work: () => Promise<AskOutcome>): Promise<AskOutcome> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof LogError) return refused(error.message);
-      throw error;
-    }
-  }
-
-  async #orGone<T>(
-    work: () => Promise<T>,
-  ): Promise<T | { readonly outcome: "gone"; readonly message: string }> {
-    if (this.readOnly !== undefined) return { outcome: "gone", message: this.readOnly };
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof LogError) return { outcome: "gone", message: error.message };
-      throw error;
-    }
   }
 
   #tellState(always = false): void {

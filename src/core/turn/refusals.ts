@@ -1,0 +1,35 @@
+import { LogError } from "../session/log.js";
+import type { AskOutcome } from "./live.js";
+
+interface Gone {
+  readonly outcome: "gone";
+  readonly message: string;
+}
+
+export function refused(message: string): AskOutcome {
+  return { outcome: "refused", message };
+}
+
+/** What comes of a message; a log that cannot be written refuses it. */
+export async function orRefused(work: () => Promise<AskOutcome>): Promise<AskOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LogError) return refused(error.message);
+    throw error;
+  }
+}
+
+/** What comes of an answer; in a session that is read-only, or whose log cannot be written, nothing. */
+export async function orGone<T>(
+  readOnly: string | undefined,
+  work: () => Promise<T>,
+): Promise<T | Gone> {
+  if (readOnly !== undefined) return { outcome: "gone", message: readOnly };
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LogError) return { outcome: "gone", message: error.message };
+    throw error;
+  }
+}
