@@ -17,10 +17,11 @@ async function activation({ page, command }: Workbench): Promise<number> {
   const rows = page.locator(".runtime-extensions-editor .monaco-list-row");
   const shown = await until("the activation's time", async () => {
     const texts = await rows.allInnerTexts();
-    const own = texts.find((text) => text.includes("Countersign"));
+    const own = texts.find((text) => /countersign/i.test(text));
     return /Activation: (\d+)ms/.exec(own ?? "")?.[1];
   });
-  await command("View: Close All Editors");
+  await page.keyboard.press("Escape");
+  await rows.first().waitFor({ state: "hidden" });
   return Number(shown);
 }
 
@@ -103,23 +104,29 @@ function loadedAtActivation(): { files: number; bytes: number } {
   return JSON.parse(text) as { files: number; bytes: number };
 }
 
-async function packageSize(): Promise<number> {
+/** The package, installed in a real VS Code. In a browser on a server the window is the slower half. */
+export default async function bench(report: Report): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   try {
-    const file = join(folder, "countersign.vsix");
+    const vsix = join(folder, "countersign.vsix");
     const script = join(root, "scripts/with-deps.mjs");
-    execFileSync(process.execPath, [script, "scripts/package.ts", "--out", file], {
+    execFileSync(process.execPath, [script, "scripts/package.ts", "--out", vsix], {
       cwd: root,
       stdio: "ignore",
     });
-    return (await stat(file)).size;
+    report({
+      name: "the package (VSIX)",
+      value: (await stat(vsix)).size / 1000,
+      unit: "kB",
+      limit: 1024,
+    });
+    await inWindow(vsix, report);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The packaged code in a real VS Code. In a browser on a server the window itself is the slower half. */
-export default async function bench(report: Report): Promise<void> {
+async function inWindow(vsix: string, report: Report): Promise<void> {
   const { files, bytes } = loadedAtActivation();
   report({
     name: `code loaded at activation, in ${files} files`,
@@ -127,7 +134,8 @@ export default async function bench(report: Report): Promise<void> {
     unit: "kB",
     limit: 82,
   });
-  const panel = await startPanel();
+  // High, for the list of extensions draws the rows that are seen.
+  const panel = await startPanel({ vsix, viewport: { width: 1400, height: 1800 } });
   try {
     const { bench } = panel;
     await panel.newSession();
@@ -170,10 +178,4 @@ export default async function bench(report: Report): Promise<void> {
   } finally {
     await panel.stop();
   }
-  report({
-    name: "the package (VSIX)",
-    value: (await packageSize()) / 1000,
-    unit: "kB",
-    limit: 1024,
-  });
 }
