@@ -24,8 +24,8 @@ function touch(
   return a.old <= b.old + b.removed && b.old <= a.old + a.removed;
 }
 
-/** Whether any of two lists of changes, each in order, touch: in time that grows with their lengths. */
-function anyTouch(mine: readonly Change[], theirs: readonly Change[]): boolean {
+/** Whether any of two lists of changes, each in order, touch; each change is looked at once or twice. */
+export function anyTouch(mine: readonly Change[], theirs: readonly Change[]): boolean {
   for (let i = 0, j = 0; ; ) {
     const [a, b] = [mine[i], theirs[j]];
     if (a === undefined || b === undefined) return false;

@@ -135,7 +135,9 @@ export function refuseSearch(options: SearchOptions): ToolError | undefined {
 
 /** Why ripgrep did not start, where that is its arguments. */
 function tooLong({ failed }: Found): ToolError | undefined {
-  if (failed === undefined || codeOf(failed) !== "E2BIG") return undefined;
+  const code = codeOf(failed);
+  // Windows has another name for it.
+  if (code !== "E2BIG" && code !== "ENAMETOOLONG") return undefined;
   return new ToolError("pattern or glob is too long for ripgrep. Give a shorter one.");
 }
 
