@@ -34,7 +34,7 @@ import {
   type UndoRequest,
 } from "./ports.js";
 import { raiseCard } from "./raise.js";
-import { type Gated, requirement } from "./requirement.js";
+import type { Gated } from "./requirement.js";
 import { saidOf } from "./said.js";
 import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
 
@@ -90,7 +90,7 @@ export class Gate {
       await this.#letGo(request);
       return { kind: "free" };
     }
-    const need = requirement(prepared, this.ledger.allows());
+    const need = this.#allows.need(prepared);
     switch (need.kind) {
       case "card":
         return this.#ask(request, prepared);
@@ -132,10 +132,16 @@ export class Gate {
       const { kind: _, edit, ...fields } = said;
       const approved = edit === undefined ? {} : { digest: edit.event.digest };
       const { surface } = options;
-      await this.ledger.append(
-        { type: "card_answered", turn, card, ...fields, surface, ...approved },
-        { flush: true },
-      );
+      const event: EventBody = {
+        type: "card_answered",
+        turn,
+        card,
+        ...fields,
+        surface,
+        ...approved,
+      };
+      await this.ledger.append(event, { flush: true });
+      for (const one of [pending.open?.event, event]) if (one) this.#allows.count(one);
       this.#cards.ended(card, "answered");
       if (said.answer !== "deny" && !(await stillShown(request.workspace, prepared))) {
         // No allow is added: one that came with this answer is spent with it.
@@ -228,7 +234,9 @@ export class Gate {
    */
   async spend(card: string, turn: string): Promise<void> {
     await this.#allows.takeBack(card);
-    await this.ledger.append({ type: "card_spent", turn, card }, { flush: true });
+    const event: EventBody = { type: "card_spent", turn, card };
+    await this.ledger.append(event, { flush: true });
+    this.#allows.count(event);
     this.#cards.ended(card, "spent");
   }
 
@@ -282,7 +290,7 @@ export class Gate {
 
   /** A permit by an allow, or undefined where it was taken back in the meantime. */
   async #byAllow(request: AdmitRequest, prepared: Gated): Promise<Admission | undefined> {
-    const need = requirement(prepared, this.ledger.allows());
+    const need = this.#allows.need(prepared);
     if (need.kind !== "allowed") return undefined;
     await this.#letGo(request);
     const effect = effectOf(request, prepared);

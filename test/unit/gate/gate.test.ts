@@ -89,6 +89,47 @@ describe("the gate", () => {
     deepStrictEqual(session.ledger.log, []);
   });
 
+  it("asks for a search of a directory that was only allowed to be listed", async () => {
+    const read = async (tool: string, name: string): Promise<PreparedRead> => ({
+      ...(await readOutside(name)),
+      tool,
+    });
+    const allowBy = async (tool: string, name: string): Promise<void> => {
+      const { card, admission } = await session.ask(await read(tool, name));
+      await session.answer(card.card, "allow_session");
+      ok((await admission).kind === "permit");
+    };
+    const goesThrough = async (tool: string, name: string): Promise<void> => {
+      const admission = await session.admit(await read(tool, name));
+      ok(admission.kind === "permit" && admission.by === "allow", `${tool} ${name}`);
+    };
+    const asks = async (tool: string, name: string): Promise<void> => {
+      const { card, admission } = await session.ask(await read(tool, name));
+      await session.answer(card.card, "deny");
+      ok((await admission).kind === "denied");
+    };
+    await allowBy("list_dir", "d");
+    await goesThrough("list_dir", "d");
+    await asks("grep", "d");
+    const { ledger } = session;
+    session = new Session(made, ledger.log);
+    for (const allow of ledger.allows()) await session.ledger.addAllow(allow);
+    await asks("grep", "d");
+    await allowBy("grep", "d");
+    await goesThrough("grep", "d");
+    await goesThrough("list_dir", "d");
+    deepStrictEqual(session.ledger.allows(), [{ read: join(made.outside, "d") }]);
+
+    await allowBy("read_file", "f");
+    await goesThrough("grep", "f");
+    await session.gate.revoke({ read: join(made.outside, "f") });
+    await allowBy("list_dir", "f");
+    await asks("grep", "f");
+    // Given with the session, by someone who saw no card of it.
+    await session.ledger.addAllow({ read: join(made.outside, "g") });
+    await goesThrough("grep", "g");
+  });
+
   it("gives no permit for what touches nothing", async () => {
     deepStrictEqual(await session.admit({ kind: "free", tool: "finish" }), { kind: "free" });
     deepStrictEqual(session.ledger.log, []);
