@@ -43,6 +43,8 @@ export const DIFF_TIMEOUT_MS = 40;
 
 /** Model answers in one turn. */
 export const TURN_ANSWERS = 200;
+/** Levels that the arguments of a call may be nested: JSON is written by going down into it. */
+export const ARGS_DEPTH = 64;
 /** Times Stop hooks may block one turn. */
 export const HOOK_BLOCKS = 5;
 /** A Stop hook's default time limit, in seconds, and how much of its output is kept. */

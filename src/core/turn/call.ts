@@ -10,6 +10,7 @@
 import { exclusively } from "../gate/exclusive.js";
 import { Abandoned, type Admission, type Gate, type GateLedger } from "../gate/gate.js";
 import type { Prepared } from "../gate/prepared.js";
+import { ARGS_DEPTH } from "../limits.js";
 import type { ModelCall } from "../model/chatClient.js";
 import type { Delta, EventOf } from "../session/events.js";
 import type { Tool, ToolContext } from "../tools/tool.js";
@@ -85,7 +86,7 @@ function understood(request: CallRequest): { tool: Tool; args: unknown } | ToolE
   if (tool instanceof ToolError) return tool;
   if (call.args === null) {
     return new ToolError(
-      "The arguments are invalid JSON: they must be one JSON object. Nothing was done; make the call again.",
+      `The arguments are invalid JSON: they must be one JSON object, nested at most ${ARGS_DEPTH} levels deep. Nothing was done; make the call again.`,
     );
   }
   const args = toolSet.parseArgs(tool, call.args);

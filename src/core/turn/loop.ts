@@ -1,9 +1,10 @@
-import { HOOK_BLOCKS, TURN_ANSWERS } from "../limits.js";
+import { ARGS_DEPTH, HOOK_BLOCKS, TURN_ANSWERS } from "../limits.js";
 import { type ChatAnswer, ChatError } from "../model/chatClient.js";
 import type { EventBody, EventOf } from "../session/events.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import type { CallState, TurnState } from "../session/state.js";
+import { flatEnough, isDeeper } from "./depth.js";
 import { endCalls, INTERRUPTED, NOT_BEGUN } from "./recover.js";
 import { withOwnNames } from "./request.js";
 
@@ -38,11 +39,13 @@ function answerEvent(answer: ChatAnswer, record: SessionRecord): EventBody {
   return {
     type: "model_answered",
     text,
-    calls: withOwnNames(answer.calls, record.facts.callNames).map((call) => ({ ...call })),
+    calls: withOwnNames(answer.calls.map(flatEnough), record.facts.callNames).map((call) => ({
+      ...call,
+    })),
     stop,
     ...(usage === undefined ? {} : { usage }),
     ...(reasoning === undefined || reasoning === "" ? {} : { reasoning }),
-    ...(extra === undefined ? {} : { extra }),
+    ...(extra === undefined || isDeeper(extra.data, ARGS_DEPTH) ? {} : { extra }),
   };
 }
 

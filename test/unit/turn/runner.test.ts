@@ -104,6 +104,37 @@ describe("a turn", () => {
     assertGrows(world.client.requests);
   });
 
+  it("takes arguments of 64 levels, and says so of more, without a word of the disk", async () => {
+    const nested = (levels: number): Record<string, unknown> => {
+      let value: unknown = "a.txt";
+      for (let level = 1; level < levels; level++) value = [value];
+      return { path: value };
+    };
+    let deep: unknown = {};
+    for (let level = 0; level < 20_000; level++) deep = [deep];
+    await start(
+      {
+        ...calling(
+          call("read_file", nested(64), "d64"),
+          call("read_file", nested(65), "d65"),
+          call("read_file", nested(20_000), "d20000"),
+        ),
+        extra: { provider: "scripted", data: deep },
+      },
+      { text: "ok" },
+    );
+    await askAndWait(session, "go");
+    const said = results(session).map(({ result }) => result);
+    assert.match(said[0] ?? "", /^Wrong arguments for read_file: path: /);
+    for (const result of said.slice(1)) {
+      assert.match(result, /must be one JSON object, nested at most 64 levels deep/);
+    }
+    assert.equal(said.length, 3);
+    assert.equal((await eventOf(session, "turn_ended")).reason, "finished");
+    await session.close();
+    assert.deepEqual((await world.core().openSession(session.id)).damage, []);
+  });
+
   it("waits at a card, refuses an ask in the meantime, and goes on when it is denied", async () => {
     await start(calling(call("run", { argv: ["touch", "made"] })), { text: "As you wish." });
     await session.ask("Make it");
