@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { MARK } from "./family.js";
 import { Kept, Live } from "./kept.js";
+import { windowsProgram } from "./program.js";
 import { type Ended, endProcessGroup, NOBODY } from "./terminate.js";
 
 export interface BoundedSpawn {
@@ -68,11 +70,29 @@ class Output {
   }
 }
 
+/** Not followed: the stubs of Windows' own store are links that nothing but a start goes through. */
+function isThere(file: string): boolean {
+  try {
+    return !lstatSync(file).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** What is started for argv's first word; undefined where it is known that there is none. */
+function programOf(named: string, env: NodeJS.ProcessEnv): string | undefined {
+  return process.platform === "win32" ? windowsProgram(named, env, isThere) : named;
+}
+
 function start(
   options: BoundedSpawn,
   mark: string | undefined,
 ): ChildProcess | NodeJS.ErrnoException {
-  const [program = "", ...args] = options.argv;
+  const [named = "", ...args] = options.argv;
+  const program = programOf(named, options.env);
+  if (program === undefined) {
+    return Object.assign(new Error(`spawn ${named} ENOENT`), { code: "ENOENT" });
+  }
   try {
     return spawn(program, args, {
       cwd: options.cwd,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { KILL_AFTER_MS } from "../limits.js";
 import { Family, type Relative } from "./family.js";
 import { askPs, type ProcessEntry, readProcesses } from "./processes.js";
+import { systemProgram } from "./program.js";
 
 /** How often a group that was told to end is looked at. */
 const POLL_MS = 30;
@@ -80,7 +81,8 @@ class Group {
 
 function taskkill(leader: number): Promise<void> {
   return new Promise((resolve) => {
-    execFile("taskkill", taskkillArguments(leader), { windowsHide: true }, () => resolve());
+    const program = systemProgram("taskkill.exe", process.env);
+    execFile(program, taskkillArguments(leader), { windowsHide: true }, () => resolve());
   });
 }
 
