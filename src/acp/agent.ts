@@ -12,7 +12,15 @@ import { messageOf } from "../core/messageOf.js";
 import type { Allow } from "../core/session/events.js";
 import { tellVerdict } from "../core/session/tellVerdict.js";
 import type { Core, LiveSession, SessionSummary } from "../core/turn/live.js";
-import { COMMANDS, type Command, commandOf, listAllows, revokeAllow } from "./commands.js";
+import {
+  COMMANDS,
+  type Command,
+  commandOf,
+  listAllows,
+  listQueue,
+  revokeAllow,
+  withdrawAsk,
+} from "./commands.js";
 import type { Models } from "./models.js";
 import { configOptions, modeOf, modeState } from "./options.js";
 import { promptText } from "./prompt.js";
@@ -142,7 +150,7 @@ export class Agent {
           parts.report(`session/cancel names no open session: ${params.sessionId}`);
           return;
         }
-        await session.live.cancel();
+        await session.cancel();
       });
   }
 
@@ -263,6 +271,10 @@ export class Agent {
         return session.goOn(signal);
       case "allows":
         return session.reply(listAllows(session.live));
+      case "queue":
+        return session.reply(listQueue(session.live));
+      case "withdraw":
+        return session.reply(await withdrawAsk(session.live, command.number));
       case "verify":
         return session.reply(tellVerdict(await this.parts.core.verifyLog(session.live.id)));
       case "revoke":
@@ -284,9 +296,5 @@ function standing(live: LiveSession): string | undefined {
   if (live.state === "interrupted") {
     return "The last turn was interrupted; /go-on goes on with it.";
   }
-  if (live.state === "idle" && live.queue.length > 0) {
-    const texts = live.queue.map((one) => `- ${one.text}`).join("\n");
-    return `These prompts wait in the queue; /go-on sends them on.\n${texts}`;
-  }
-  return undefined;
+  return live.state === "idle" && live.queue.length > 0 ? listQueue(live) : undefined;
 }

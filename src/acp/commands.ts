@@ -12,24 +12,30 @@ export const COMMANDS: readonly AvailableCommand[] = [
     description: "Take back one of the session's allows, by its number in /allows",
     input: { hint: "number" },
   },
+  { name: "queue", description: "List the prompts that wait in the queue" },
+  {
+    name: "withdraw",
+    description: "Take back one of the queued prompts, by its number in /queue",
+    input: { hint: "number" },
+  },
   { name: "verify", description: "Compare this session's log with its own hashes" },
 ];
 
 /** A prompt that is one of `COMMANDS`. */
 export type Command =
-  | { readonly name: "go-on" }
-  | { readonly name: "allows" }
-  | { readonly name: "verify" }
-  | { readonly name: "revoke"; readonly number: number };
+  | { readonly name: (typeof PLAIN)[number] }
+  | { readonly name: "revoke" | "withdraw"; readonly number: number };
+
+const PLAIN = ["go-on", "allows", "queue", "verify"] as const;
 
 /** The command that a prompt is, or undefined: then it is for the model. */
 export function commandOf(text: string): Command | undefined {
   const trimmed = text.trim();
-  if (trimmed === "/go-on") return { name: "go-on" };
-  if (trimmed === "/allows") return { name: "allows" };
-  if (trimmed === "/verify") return { name: "verify" };
-  const revoke = /^\/revoke\s+(\d{1,6})$/.exec(trimmed);
-  return revoke ? { name: "revoke", number: Number(revoke[1]) } : undefined;
+  const plain = PLAIN.find((name) => trimmed === `/${name}`);
+  if (plain !== undefined) return { name: plain };
+  const [, name, number] = /^\/(revoke|withdraw)\s+(\d{1,6})$/.exec(trimmed) ?? [];
+  if (name !== "revoke" && name !== "withdraw") return undefined;
+  return { name, number: Number(number) };
 }
 
 /** The session's allows, numbered for `/revoke`. */
@@ -49,6 +55,25 @@ export async function revokeAllow(live: LiveSession, number: number): Promise<st
   return taken
     ? `Taken back: ${allowText(use.allow)}. It asks again.`
     : "That allow was gone already.";
+}
+
+/** The prompts that wait, numbered for `/withdraw`. */
+export function listQueue(live: LiveSession): string {
+  if (live.queue.length === 0) return "No prompt waits in the queue.";
+  const lines = live.queue.map(({ text }, index) => `${index + 1}. ${oneLine(text, 400)}`);
+  const next = "/go-on sends them on, /withdraw and a number takes one back.";
+  return `These prompts wait in the queue:\n${lines.join("\n")}\n\n${next}`;
+}
+
+/** Takes a queued prompt back and says which. */
+export async function withdrawAsk(live: LiveSession, number: number): Promise<string> {
+  const asked = live.queue[number - 1];
+  if (asked === undefined) {
+    return `There is no queued prompt with the number ${number}; /queue lists them.`;
+  }
+  return (await live.withdraw(asked.ask))
+    ? `Taken back: ${oneLine(asked.text, 400)}`
+    : "That prompt is not in the queue any more.";
 }
 
 function allowText(allow: Allow): string {

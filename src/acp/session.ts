@@ -6,9 +6,10 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { DELTA_BATCH_MS } from "../core/limits.js";
-import type { Delta, SessionEvent } from "../core/session/events.js";
+import type { Delta, EventOf, SessionEvent } from "../core/session/events.js";
 import type { AskOutcome, LiveSession } from "../core/turn/live.js";
 import { Asks } from "./asks.js";
+import { listQueue } from "./commands.js";
 import type { Mode } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { cardTexts } from "./permission.js";
@@ -45,6 +46,8 @@ export class AcpSession {
   readonly #prompted = new Set<string>();
   #title: string | undefined;
   #replies = 0;
+  /** How often the client has cancelled: a prompt that came before the last time is cancelled too. */
+  #cancels = 0;
   #closed = false;
 
   constructor(
@@ -132,11 +135,24 @@ export class AcpSession {
     const asked = this.live.events.findLast(
       (one) => one.type === "question" && one.question === question.question,
     );
+    const cancels = this.#cancels;
     const { value: outcome, seen } = await this.#turns.during(() =>
       this.live.answerQuestion(question.question, text),
     );
-    if (outcome.outcome === "gone") throw RequestError.invalidRequest(undefined, outcome.message);
-    return this.#respond(await this.#turnEnd(asked?.turn ?? "", seen, signal));
+    if (outcome.outcome !== "gone") {
+      return this.#respond(await this.#turnEnd(asked?.turn ?? "", seen, signal));
+    }
+    if (cancels !== this.#cancels) return this.#respond({ stopReason: "cancelled" });
+    throw RequestError.invalidRequest(undefined, outcome.message);
+  }
+
+  /**
+   * Stops the turn, as the client wants it. Every prompt that waits is answered: what is queued stays
+   * in the queue, and its prompt ends.
+   */
+  async cancel(): Promise<void> {
+    this.#cancels++;
+    await this.live.cancel();
   }
 
   /** Goes on with an interrupted turn, or sends on what waits in the queue. */
@@ -157,31 +173,50 @@ export class AcpSession {
   }
 
   async #askAndWait(ask: () => Promise<AskOutcome>, signal: AbortSignal): Promise<End> {
+    const cancels = this.#cancels;
     // A turn may have ended by the time that the core says it started.
     const { value: outcome, seen } = await this.#turns.during(ask);
+    const cancelled = cancels !== this.#cancels;
     switch (outcome.outcome) {
       case "refused":
+        if (cancelled) return { stopReason: "cancelled" };
         throw RequestError.invalidRequest(undefined, outcome.message);
       case "started":
         return this.#turnEnd(outcome.turn, seen, signal);
       case "queued":
-        return this.#queuedEnd(outcome.ask, seen, signal);
+        return this.#queuedEnd(outcome.ask, cancelled, seen, signal);
     }
   }
 
-  async #queuedEnd(ask: string, seen: readonly SessionEvent[], signal: AbortSignal): Promise<End> {
+  async #queuedEnd(
+    ask: string,
+    cancelled: boolean,
+    seen: readonly SessionEvent[],
+    signal: AbortSignal,
+  ): Promise<End> {
     this.#prompted.add(ask);
     const started = this.#turns.start(ask, seen);
-    const start = await this.#until(started.value, signal, () => this.live.withdraw(ask));
+    const start = await this.#until(started, signal, () => this.live.withdraw(ask));
     this.#prompted.delete(ask);
+    if (start === "held") {
+      const { events } = this.live;
+      const last = events.findLast(
+        (one) => one.type === "turn_ended" || (one.type === "ask_queued" && one.ask === ask),
+      );
+      // It was not in the queue yet when the turn's end told of that.
+      if (last?.type === "ask_queued") this.#tellQueue(last.seq);
+      return this.#turns.held();
+    }
     if (start === "closed" || start === "withdrawn") return { stopReason: "cancelled" };
+    // The cancel came after this prompt, and found nothing that ran yet.
+    if (cancelled) await this.live.cancel();
     const later = this.live.events.filter((event) => event.seq > start.seq);
     return this.#turnEnd(start.turn ?? "", later, signal);
   }
 
   async #turnEnd(turn: string, seen: readonly SessionEvent[], signal: AbortSignal): Promise<End> {
-    const { value } = this.#turns.end(turn, seen);
-    const end = await this.#until(value, signal, () => this.live.cancel());
+    const ended = this.#turns.end(turn, seen);
+    const end = await this.#until(ended, signal, () => this.live.cancel());
     await this.#turns.settled(turn);
     return end === "closed" ? { stopReason: "cancelled" } : end;
   }
@@ -212,6 +247,11 @@ export class AcpSession {
     return end;
   }
 
+  /** Says what waits for the user; `seq` is the event that it is said at. */
+  #tellQueue(seq: number): void {
+    this.tell(said("agent_message_chunk", listQueue(this.live), `queue-${seq}`));
+  }
+
   #remember(event: SessionEvent): void {
     if (event.type === "model_answered") {
       for (const call of event.calls) this.#inputs.set(call.call, call.args ?? {});
@@ -227,6 +267,9 @@ export class AcpSession {
     const echo =
       event.type === "turn_started" && event.ask !== undefined && !this.#prompted.has(event.ask);
     for (const update of this.#updates.event(event, echo)) this.#outbox.push(update);
+    if (event.type === "turn_ended" && !endedByItself(event) && this.live.queue.length > 0) {
+      this.#tellQueue(event.seq);
+    }
     this.#asks.event(event);
     this.#turns.tell(event);
     if (event.type === "turn_ended") void this.#tellTitle();
@@ -263,4 +306,9 @@ export class AcpSession {
     this.#outputs.delete(call);
     this.#outbox.drop(`output:${call}`);
   }
+}
+
+/** Whether the next queued ask follows this end by itself. */
+function endedByItself({ reason }: EventOf<"turn_ended">): boolean {
+  return reason === "finished" || reason === "limit";
 }

@@ -10,12 +10,6 @@ export type End =
 
 type Told = SessionEvent | "closed" | "state";
 
-/** Something that events decide; `stop` gives up waiting. */
-export interface Awaited<T> {
-  readonly value: Promise<T | "closed">;
-  readonly stop: () => void;
-}
-
 /** Prompts that wait for what the log says of their turns. */
 export class Turns {
   readonly #waiting = new Set<(told: Told) => void>();
@@ -54,25 +48,54 @@ export class Turns {
   }
 
   /** The turn's end, or its question that the next prompt answers. */
-  end(turn: string, seen: readonly SessionEvent[] = []): Awaited<End> {
-    return this.first((event) => {
-      if (event.turn !== turn) return undefined;
-      if (event.type === "turn_ended") return this.#ending(event);
-      if (event.type === "question" && !event.options?.length) return { stopReason: "end_turn" };
-      return undefined;
-    }, seen);
+  end(turn: string, seen: readonly SessionEvent[] = []): Promise<End | "closed"> {
+    return this.#first<End>(
+      (event) => {
+        if (event.turn !== turn) return undefined;
+        if (event.type === "turn_ended") return this.#ending(event);
+        if (event.type === "question" && !event.options?.length) return { stopReason: "end_turn" };
+        return undefined;
+      },
+      seen,
+      () => {
+        // A turn whose log cannot be written stops without an event of its end.
+        const { state, trouble } = this.live;
+        const stopped = state === "interrupted" && trouble !== undefined;
+        return stopped ? { error: new RequestError(-32603, trouble) } : undefined;
+      },
+    );
   }
 
-  /** The turn that takes a queued ask, or that it was taken back. */
+  /**
+   * The turn that takes a queued ask, or that it was taken back; "held" where it stays in the queue
+   * and nothing runs that would send it on.
+   */
   start(
     ask: string,
     seen: readonly SessionEvent[],
-  ): Awaited<EventOf<"turn_started"> | "withdrawn"> {
-    return this.first((event) => {
-      if (event.type === "turn_started" && event.ask === ask) return event;
-      if (event.type === "ask_withdrawn" && event.ask === ask) return "withdrawn";
-      return undefined;
-    }, seen);
+  ): Promise<EventOf<"turn_started"> | "withdrawn" | "held" | "closed"> {
+    return this.#first<EventOf<"turn_started"> | "withdrawn" | "held">(
+      (event) => {
+        if (event.type === "turn_started" && event.ask === ask) return event;
+        if (event.type === "ask_withdrawn" && event.ask === ask) return "withdrawn";
+        return undefined;
+      },
+      seen,
+      () => (this.#isHeld(ask) ? "held" : undefined),
+    );
+  }
+
+  /** What becomes of a prompt whose ask is held: its request ends, and the ask stays queued. */
+  held(): End {
+    const last = this.live.events.findLast((one) => one.type === "turn_ended");
+    if (last?.type !== "turn_ended" || last.reason !== "failed") return { stopReason: "cancelled" };
+    const message = "This prompt waits in the queue: the turn before it failed. /go-on goes on.";
+    return { error: new RequestError(-32603, message) };
+  }
+
+  #isHeld(ask: string): boolean {
+    const { state, queue } = this.live;
+    return state !== "running" && state !== "waiting" && queue.some((one) => one.ask === ask);
   }
 
   /**
@@ -98,28 +121,30 @@ export class Turns {
     });
   }
 
-  /** The first event, of those seen and those to come, that `pick` makes something of. */
-  first<T>(
+  /**
+   * The first event, of those seen and those to come, that `pick` makes something of; or what `look`
+   * finds, now or when the session's state has changed.
+   */
+  #first<T>(
     pick: (event: SessionEvent) => T | undefined,
     seen: readonly SessionEvent[],
-  ): Awaited<T> {
+    look: () => T | undefined = () => undefined,
+  ): Promise<T | "closed"> {
     for (const event of seen) {
       const picked = pick(event);
-      if (picked !== undefined) return { value: Promise.resolve(picked), stop: () => {} };
+      if (picked !== undefined) return Promise.resolve(picked);
     }
-    if (this.#closed) return { value: Promise.resolve("closed"), stop: () => {} };
-    let stop = (): void => {};
-    const value = new Promise<T | "closed">((resolve) => {
+    const found = this.#closed ? "closed" : look();
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve) => {
       const told = (event: Told): void => {
-        const picked = typeof event === "object" ? pick(event) : event;
-        if (picked === undefined || picked === "state") return;
-        stop();
+        const picked = event === "state" ? look() : event === "closed" ? event : pick(event);
+        if (picked === undefined) return;
+        this.#waiting.delete(told);
         resolve(picked);
       };
-      stop = () => this.#waiting.delete(told);
       this.#waiting.add(told);
     });
-    return { value, stop: () => stop() };
   }
 
   #ending(event: EventOf<"turn_ended">): End {

@@ -280,12 +280,17 @@ describe("slash commands", () => {
     assert.deepEqual(commandOf(" /go-on\n"), { name: "go-on" });
     assert.deepEqual(commandOf("/allows"), { name: "allows" });
     assert.deepEqual(commandOf("/verify"), { name: "verify" });
+    assert.deepEqual(commandOf("/queue"), { name: "queue" });
     assert.deepEqual(commandOf("/revoke 2"), { name: "revoke", number: 2 });
+    assert.deepEqual(commandOf("/withdraw 1"), { name: "withdraw", number: 1 });
     for (const text of [
       "go-on",
       "/go-on now",
       "/revoke",
       "/revoke x",
+      "/withdraw",
+      "/withdraw 1 2",
+      "/queue 1",
       "/etc/hosts",
       "see /allows",
     ]) {

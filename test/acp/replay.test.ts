@@ -149,7 +149,7 @@ describe("a session that is loaded", () => {
     await second.load(session);
     await second.until(
       () =>
-        /wait in the queue.*- Two, please/s.test(second.text("agent_message_chunk"))
+        /wait in the queue:\n1\. Two, please\n/.test(second.text("agent_message_chunk"))
           ? 1
           : undefined,
       "what waits",

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Editor, makeWorld, type World } from "./support/agent.js";
+import { Wire } from "./support/wire.js";
 
 const question = (options?: string[]) => ({
   calls: [
@@ -177,10 +179,77 @@ describe("turns over the protocol", () => {
     await editor.close();
   });
 
-  it("leaves queued prompts waiting after a cancel, until they are sent on", async () => {
+  it("answers every prompt that waits when it is cancelled, and what was queued stays queued", async () => {
     const held = gate();
     world = await makeWorld([
       { text: "First.", hold: held.opened, end: "never" },
+      { text: "Second." },
+      { text: "Fourth." },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const first = editor.prompt(session, "One");
+    await world.model.request(0);
+    const queued: Promise<unknown>[] = [];
+    for (const text of ["Two", "Three", "Four"]) {
+      queued.push(editor.prompt(session, text));
+      await waitForQueue(world, session, queued.length);
+    }
+    await editor.cancel(session);
+    const cancelled = { stopReason: "cancelled" };
+    assert.deepEqual(await first, cancelled);
+    // Told before the first response, so that a client which shows nothing after it has it too.
+    const waiting = "These prompts wait in the queue:\n1. Two\n2. Three\n3. Four\n";
+    assert.ok(editor.text("agent_message_chunk").includes(waiting));
+    assert.deepEqual(await Promise.all(queued), [cancelled, cancelled, cancelled]);
+    assert.equal(world.model.requests.length, 1);
+    await editor.prompt(session, "/withdraw 2");
+    assert.match(editor.text("agent_message_chunk"), /Taken back: Three$/);
+    await editor.prompt(session, "/withdraw 3");
+    assert.match(editor.text("agent_message_chunk"), /no queued prompt with the number 3/);
+    await editor.prompt(session, "/queue");
+    assert.match(editor.text("agent_message_chunk"), /the queue:\n1\. Two\n2\. Four\n/);
+    assert.deepEqual(await editor.prompt(session, "/go-on"), { stopReason: "end_turn" });
+    await editor.until(
+      () => (editor.text("agent_message_chunk").endsWith("Fourth.") ? true : undefined),
+      "the turn of the last queued prompt",
+    );
+    // Their requests are over, so the client hears whose turns these are.
+    assert.equal(editor.text("user_message_chunk"), "TwoFour");
+    await editor.prompt(session, "/queue");
+    assert.match(editor.text("agent_message_chunk"), /No prompt waits in the queue\.$/);
+    held.open();
+    await editor.close();
+  });
+
+  for (const count of [1, 2, 3]) {
+    it(`answers cancelled, and no error, where ${count} prompts and the cancel come at once`, async () => {
+      world = await makeWorld(() => ({ text: "Never whole", hold: new Promise(() => {}) }));
+      const wire = new Wire(world);
+      const session = await wire.open(world.workspace);
+      const message = (body: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...body })}\n`;
+      const prompts = Array.from({ length: count }, (_, n) =>
+        message({
+          id: `p${n}`,
+          method: "session/prompt",
+          params: { sessionId: session, prompt: [{ type: "text", text: `Ask ${n}` }] },
+        }),
+      );
+      const cancel = message({ method: "session/cancel", params: { sessionId: session } });
+      wire.raw([...prompts, cancel].join(""));
+      for (let n = 0; n < count; n++) {
+        const answer = await wire.find((one) => one.method === undefined && one.id === `p${n}`);
+        assert.deepEqual([answer.error, answer.result], [undefined, { stopReason: "cancelled" }]);
+      }
+      assert.equal(await wire.end(), 0);
+    });
+  }
+
+  it("answers what is queued behind a turn that fails, which stays queued", async () => {
+    const held = gate();
+    world = await makeWorld([
+      { status: 400, before: held.opened },
+      { text: "Gone on." },
       { text: "Second." },
     ]);
     const editor = new Editor(world);
@@ -189,12 +258,40 @@ describe("turns over the protocol", () => {
     await world.model.request(0);
     const second = editor.prompt(session, "Two");
     await waitForQueue(world, session, 1);
-    await editor.cancel(session);
-    assert.deepEqual(await first, { stopReason: "cancelled" });
-    assert.equal(world.model.requests.length, 1);
-    assert.deepEqual(await editor.prompt(session, "/go-on"), { stopReason: "end_turn" });
-    assert.deepEqual(await second, { stopReason: "end_turn" });
     held.open();
+    await assert.rejects(first, { code: -32603 });
+    await assert.rejects(second, {
+      code: -32603,
+      message: "This prompt waits in the queue: the turn before it failed. /go-on goes on.",
+    });
+    assert.match(editor.text("agent_message_chunk"), /wait in the queue:\n1\. Two\n/);
+    assert.deepEqual(await editor.prompt(session, "/go-on"), { stopReason: "end_turn" });
+    await editor.until(
+      () => (editor.text("agent_message_chunk").endsWith("Second.") ? true : undefined),
+      "the turn of the queued prompt",
+    );
+    await editor.close();
+  });
+
+  it("answers with what is wrong where the log cannot be written, not even the turn's end", async () => {
+    const held = gate();
+    world = await makeWorld([
+      {
+        before: held.opened,
+        calls: [{ id: "w1", tool: "write_file", args: { path: "a.txt", content: "a" } }],
+      },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Write");
+    await world.model.request(0);
+    // From here on no file of the agent's grows, as on a full disk.
+    execFileSync("prlimit", ["--pid", String(editor.child.pid), "--fsize=0"]);
+    held.open();
+    await assert.rejects(ended, { code: -32603, message: /log/ });
+    assert.equal(existsSync(join(world.workspace, "a.txt")), false);
+    assert.deepEqual(editor.asked, []);
+    assert.equal((await world.log(session)).at(-1)?.type, "turn_started");
     await editor.close();
   });
 
