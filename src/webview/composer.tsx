@@ -15,6 +15,9 @@ function blocked(store: Store): string | undefined {
   return undefined;
 }
 
+/** Without it the page lays itself out for every key to learn how high the field is: Firefox, on the web. */
+const GROWS_ITSELF = CSS.supports("field-sizing", "content");
+
 /** The field for the next message. Enter sends it; it never answers anything. */
 export function Composer(props: { store: Store }): VNode {
   const { store } = props;
@@ -23,7 +26,7 @@ export function Composer(props: { store: Store }): VNode {
   useEffect(() => setText(draftOf(store.session)), [store.session, store.draftRev]);
   useLayoutEffect(() => {
     const area = field.current;
-    if (!area) return;
+    if (!area || GROWS_ITSELF) return;
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight + 2, 200)}px`;
   }, [text]);

@@ -22,12 +22,17 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
 }
 
+/** Made once: it is what takes the time, and every row shows one. */
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+
 /** An ISO time as the clock shows it. */
 export function clock(at: string): string {
   const date = new Date(at);
-  return Number.isNaN(date.getTime())
-    ? at
-    : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return Number.isNaN(date.getTime()) ? at : CLOCK.format(date);
 }
 
 /** Whether an argv reads the same with blanks between: nothing in it that quoting could hide. */

@@ -50,4 +50,17 @@ describe("a session of 10,000 events", () => {
     await page.evaluate("document.querySelector('.list').scrollTop = 1e9");
     await page.getByText("The last of them.").waitFor();
   });
+
+  it("has a field that is as high as what is written in it, up to 200 pixels", async () => {
+    const field = panel.page.getByRole("textbox", { name: "Message" });
+    const height = async (lines: number): Promise<number> => {
+      await field.fill(`${"line\n".repeat(lines - 1)}line`);
+      return (await field.boundingBox())?.height ?? 0;
+    };
+    const [one, three, many] = [await height(1), await height(3), await height(100)];
+    const line = (three - one) / 2;
+    assert.ok(one < 2.5 * line && line > 10, `${one} for one line, ${three} for three`);
+    assert.equal(many, 200);
+    assert.equal(await height(1), one);
+  });
 });
