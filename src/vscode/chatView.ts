@@ -3,7 +3,7 @@ import { DELTA_BATCH_MS } from "../core/limits.js";
 import type { FromPanel, Part, ToPanel } from "../webview/protocol.js";
 import { SNAPSHOT_EVENTS } from "../webview/sizes.js";
 import type { Drafts } from "./drafts.js";
-import { views } from "./ids.js";
+import { contexts, views } from "./ids.js";
 import type { ModelService } from "./models/service.js";
 import { setPage } from "./page.js";
 import { project, projectWhole } from "./project.js";
@@ -61,13 +61,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   resolveWebviewView(view: vscode.WebviewView): void {
     this.#view = view;
     this.#ready = false;
-    this.#focused = false;
+    this.#setFocused(false);
     view.webview.onDidReceiveMessage((raw: unknown) => void this.#receive(view, raw));
     view.onDidChangeVisibility(() => {
-      if (!view.visible) this.#focused = false;
+      if (!view.visible) this.#setFocused(false);
     });
     view.onDidDispose(() => {
-      if (this.#view === view) this.#view = undefined;
+      if (this.#view !== view) return;
+      this.#view = undefined;
+      this.#setFocused(false);
     });
     setPage(view.webview, this.extension);
     expectMessages();
@@ -105,7 +107,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.#sendReveal();
         return;
       case "focus":
-        this.#focused = message.on;
+        this.#setFocused(message.on);
         return;
       case "draft":
         void this.drafts.set(message.session ?? "", message.text);
@@ -123,6 +125,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       default:
         void this.act(message);
     }
+  }
+
+  /** For our key bindings too: VS Code's own `focusedView` does not hear of a focus inside a webview. */
+  #setFocused(on: boolean): void {
+    if (this.#focused === on) return;
+    this.#focused = on;
+    void vscode.commands.executeCommand("setContext", contexts.focused, on);
   }
 
   #snapshot(): void {

@@ -44,6 +44,8 @@ export const contexts = {
   undo: "countersign.hasUndo",
   /** The session shown has an allow. */
   allows: "countersign.hasAllows",
+  /** The keyboard is in the chat. */
+  focused: "countersign.chatFocused",
 } as const;
 
 /** Settings of the shell; those of the models are in `models/settings.ts`. */

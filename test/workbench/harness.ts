@@ -186,8 +186,7 @@ const ROWS = ".quick-input-widget .quick-input-list .monaco-list-row";
 async function typeInPalette(page: Page, typed: string): Promise<void> {
   const input = page.locator(".quick-input-widget input[type=text]");
   await page.keyboard.press("F1");
-  await input.waitFor({ state: "visible" });
-  await input.fill(`>${typed}`);
+  await input.fill(`>${typed}`, { timeout: 3_000 });
 }
 
 /** The labels that the open palette shows now (about twenty of them). */
@@ -224,9 +223,9 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   };
   // An open palette does not hear of commands that come later, so it is opened again.
   for (let attempt = 0; attempt < 5; attempt++) {
-    await typeInPalette(page, title);
-    // While a window comes up, something may take the palette away again.
-    const done = await until(title, look, 3_000)
+    // While a window comes up, or where the focus is on its way, something takes the palette away.
+    const done = await typeInPalette(page, title)
+      .then(() => until(title, look, 3_000))
       .then(({ index }) => page.locator(ROWS).nth(index).click({ timeout: 3_000 }))
       .then(
         () => true,
