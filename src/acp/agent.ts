@@ -269,6 +269,9 @@ export class Agent {
     switch (command.name) {
       case "go-on":
         return session.goOn(signal);
+      case "undo":
+      case "redo":
+        return session.undo(command.name, signal);
       case "allows":
         return session.reply(listAllows(session.live));
       case "queue":

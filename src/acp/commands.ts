@@ -18,6 +18,8 @@ export const COMMANDS: readonly AvailableCommand[] = [
     description: "Take back one of the queued prompts, by its number in /queue",
     input: { hint: "number" },
   },
+  { name: "undo", description: "Take back what the last turn changed, after showing it" },
+  { name: "redo", description: "Bring back what the last undo took back, after showing it" },
   { name: "verify", description: "Compare this session's log with its own hashes" },
 ];
 
@@ -26,7 +28,7 @@ export type Command =
   | { readonly name: (typeof PLAIN)[number] }
   | { readonly name: "revoke" | "withdraw"; readonly number: number };
 
-const PLAIN = ["go-on", "allows", "queue", "verify"] as const;
+const PLAIN = ["go-on", "allows", "queue", "undo", "redo", "verify"] as const;
 
 /** The command that a prompt is, or undefined: then it is for the model. */
 export function commandOf(text: string): Command | undefined {

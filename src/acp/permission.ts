@@ -7,8 +7,7 @@ import * as z from "zod";
 import type { Answer, OtherCard } from "../core/session/events.js";
 import type { OpenCard, OpenQuestion } from "../core/turn/live.js";
 import { cardFace } from "./calls.js";
-import { commandLine, fenced, hidesSomething, oneLine, plain } from "./show.js";
-import { block } from "./updates.js";
+import { block, commandLine, fenced, hidesSomething, oneLine, plain } from "./show.js";
 
 /** What a client's answer to a request comes to. Anything that is no answer is never a yes. */
 export type Outcome<T> = { readonly answer: T; readonly note?: string } | { readonly none: string };
@@ -144,14 +143,22 @@ function cardContent(card: OpenCard): ToolCallContent[] {
   return content;
 }
 
-/** A client's response to a card. `_meta.note` may carry a sentence to the model with a denial. */
-export function cardOutcome(response: unknown): Outcome<Answer> {
+/** A client's response to a request with these options. */
+export function chosen<Id extends string>(
+  response: unknown,
+  options: readonly { readonly optionId: Id }[],
+): Outcome<Id> {
   const outcome = selected(response);
   if ("none" in outcome) return outcome;
   const { optionId, note } = outcome.answer;
-  const option = CARD_OPTIONS.find((one) => one.optionId === optionId);
+  const option = options.find((one) => one.optionId === optionId);
   if (option === undefined) return noOption(optionId);
   return note === undefined ? { answer: option.optionId } : { answer: option.optionId, note };
+}
+
+/** A client's response to a card. `_meta.note` may carry a sentence to the model with a denial. */
+export function cardOutcome(response: unknown): Outcome<Answer> {
+  return chosen(response, CARD_OPTIONS);
 }
 
 /** A question with options as `session/request_permission`. */

@@ -3,6 +3,7 @@ import {
   methods,
   type PromptResponse,
   RequestError,
+  type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { DELTA_BATCH_MS } from "../core/limits.js";
@@ -14,6 +15,7 @@ import type { Mode } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { cardTexts } from "./permission.js";
 import { type End, Turns } from "./turns.js";
+import { takeBack } from "./undo.js";
 import { said, Updates } from "./updates.js";
 
 /** What a session needs of the connection it is on. */
@@ -48,6 +50,8 @@ export class AcpSession {
   #replies = 0;
   /** How often the client has cancelled: a prompt that came before the last time is cancelled too. */
   #cancels = 0;
+  /** Aborts the undo that the client is being asked about. */
+  #undoing: AbortController | undefined;
   #closed = false;
 
   constructor(
@@ -146,12 +150,40 @@ export class AcpSession {
     throw RequestError.invalidRequest(undefined, outcome.message);
   }
 
+  /** Takes back what the last turn changed, or what the last undo did, as the client confirms it. */
+  async undo(which: "undo" | "redo", signal: AbortSignal): Promise<PromptResponse> {
+    if (this.#undoing !== undefined) {
+      return this.reply("An undo is being asked about: answer that first, or cancel it.");
+    }
+    const undoing = new AbortController();
+    this.#undoing = undoing;
+    try {
+      const said = await takeBack(
+        {
+          live: this.live,
+          mode: () => this.mode,
+          tell: (update) => this.tell(update),
+          expect: (asked) => this.#updates.undos.expect(asked),
+          ask: (request, cancelled) => this.#ask(request, cancelled),
+          report: this.host.report,
+        },
+        which,
+        AbortSignal.any([signal, undoing.signal]),
+      );
+      if (said === undefined) return await this.#respond({ stopReason: "cancelled" });
+      return await this.reply(said);
+    } finally {
+      this.#undoing = undefined;
+    }
+  }
+
   /**
    * Stops the turn, as the client wants it. Every prompt that waits is answered: what is queued stays
    * in the queue, and its prompt ends.
    */
   async cancel(): Promise<void> {
     this.#cancels++;
+    this.#undoing?.abort();
     await this.live.cancel();
   }
 
@@ -165,6 +197,7 @@ export class AcpSession {
     if (this.#closed) return;
     this.#closed = true;
     this.#asks.close();
+    this.#undoing?.abort();
     await this.live.close();
     for (const listener of this.#listeners) listener.dispose();
     for (const timer of this.#outputs.values()) clearTimeout(timer);
@@ -239,6 +272,22 @@ export class AcpSession {
     } finally {
       signal.removeEventListener("abort", aborted);
     }
+  }
+
+  /** Asks the client when all that was told before has left; rejects where it does not answer. */
+  #ask(request: RequestPermissionRequest, signal: AbortSignal): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      this.#outbox.after(() => {
+        if (signal.aborted) return;
+        this.host.client
+          .request(methods.client.session.requestPermission, request, {
+            cancellationSignal: signal,
+            stopWaitingOnCancel: true,
+          })
+          .then(resolve, reject);
+      });
+    });
   }
 
   async #respond(end: End): Promise<PromptResponse> {

@@ -2,6 +2,7 @@
  * What a client renders is Markdown, and much of it was written by a model or lies in a file.
  * These make it plain: nothing invisible, and nothing that loads a picture from somewhere.
  */
+import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { visible } from "../core/gate/visible.js";
 
 const LINES = { keep: "\n\t" };
@@ -35,4 +36,9 @@ export function fenced(text: string, language = ""): string {
   for (const run of text.matchAll(/`+/g)) longest = Math.max(longest, run[0].length);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
+}
+
+/** A text as a tool call's content. */
+export function block(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
 }

@@ -1,7 +1,8 @@
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { Delta, EventOf, SessionEvent } from "../core/session/events.js";
 import { callFace } from "./calls.js";
-import { commandLine, fenced, oneLine } from "./show.js";
+import { block, commandLine, fenced, oneLine } from "./show.js";
+import { UndoUpdates } from "./undoUpdates.js";
 
 /** Characters of a running command's output that a client is shown while it runs. */
 const TAIL_CHARS = 16 * 1024;
@@ -14,6 +15,7 @@ type Write = { readonly path: string; readonly before: string | null; readonly a
  * live and replayed; what only a stream has (deltas) comes in between.
  */
 export class Updates {
+  readonly undos = new UndoUpdates();
   readonly #writes = new Map<string, Write>();
   readonly #diffs = new Map<string, string>();
   readonly #tails = new Map<string, string>();
@@ -75,10 +77,11 @@ export class Updates {
       case "card_spent":
       case "card_withdrawn":
       case "allow_revoked":
+        return [];
       case "undo_started":
       case "undo_file":
       case "undo_ended":
-        return [];
+        return this.undos.event(event);
       default:
         return event satisfies never;
     }
@@ -203,11 +206,6 @@ type Speaker = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chu
 /** A piece of a message; pieces with one `messageId` belong together. */
 export function said(sessionUpdate: Speaker, text: string, messageId: string): SessionUpdate {
   return { sessionUpdate, messageId, content: { type: "text", text } };
-}
-
-/** A text as a tool call's content. */
-export function block(text: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text } };
 }
 
 function hookUpdate(event: EventOf<"hook_ended">): SessionUpdate {

@@ -281,6 +281,8 @@ describe("slash commands", () => {
     assert.deepEqual(commandOf("/allows"), { name: "allows" });
     assert.deepEqual(commandOf("/verify"), { name: "verify" });
     assert.deepEqual(commandOf("/queue"), { name: "queue" });
+    assert.deepEqual(commandOf("/undo"), { name: "undo" });
+    assert.deepEqual(commandOf("/redo"), { name: "redo" });
     assert.deepEqual(commandOf("/revoke 2"), { name: "revoke", number: 2 });
     assert.deepEqual(commandOf("/withdraw 1"), { name: "withdraw", number: 1 });
     for (const text of [
@@ -291,6 +293,7 @@ describe("slash commands", () => {
       "/withdraw",
       "/withdraw 1 2",
       "/queue 1",
+      "/undo it",
       "/etc/hosts",
       "see /allows",
     ]) {
