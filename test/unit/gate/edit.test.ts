@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EDIT_DROPPED, STALE } from "../../../src/core/gate/edit.js";
+import { EDIT_DROPPED, PastEdits, STALE } from "../../../src/core/gate/edit.js";
 import { fatesOf, type LineRange, splitLines } from "../../../src/core/gate/fates.js";
 import { whyFixed } from "../../../src/core/gate/fixed.js";
 import { Abandoned, type Admission, Gate } from "../../../src/core/gate/gate.js";
@@ -409,6 +409,36 @@ describe("editing what a card proposes", () => {
     await yes(second.card);
     strictEqual((await result).ended.result.startsWith("Replaced the text in a"), true);
     strictEqual(await readFile(file("a"), "utf8"), "zero\ntwo\nx\n");
+  });
+
+  it("is taken over by a card of the same proposal on the same bytes of the same file alone", () => {
+    const raised = {
+      type: "card_raised",
+      call: "c",
+      tool: "write_file",
+      kind: "write",
+      path: "/ws/a",
+      digest: null,
+      proposed: "two\n",
+      proposedEncoding: "utf8",
+    } as const;
+    const logged = { seq: 1, at: "2026-01-01T00:00:00.000Z" };
+    const past = new PastEdits();
+    past.take({ ...logged, ...raised, card: "k1" });
+    const edited = { digest: digest(bytes("mine\n")), edited: "mine\n", bytesAfter: 5 };
+    const counts = { diff: "", added: 1, removed: 0 };
+    past.take({ ...logged, type: "card_edited", card: "k1", ...edited, ...counts });
+    const next = { ...raised, card: "k2", replaces: "k1" };
+    deepStrictEqual(past.for(next), bytes("mine\n"));
+    for (const other of [
+      { path: "/ws/b" },
+      { digest: digest(bytes("")) },
+      { proposed: "three\n" },
+      { proposedEncoding: "base64" },
+    ] as const) {
+      strictEqual(past.for({ ...next, ...other }), "dropped", JSON.stringify(other));
+    }
+    strictEqual(past.for({ ...next, replaces: "k0" }), undefined);
   });
 
   it("is taken over by the card that an heir of the host makes of the same file", async () => {

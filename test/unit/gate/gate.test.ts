@@ -130,6 +130,29 @@ describe("the gate", () => {
     await goesThrough("grep", "g");
   });
 
+  it("permits an undo once it is in the log, flushed, and not while a card waits", async () => {
+    await writeFile(file("a.txt"), "new\n");
+    const { path, before } = await writeOf("a.txt", "");
+    const request = {
+      undo: "u1",
+      kind: "turn",
+      of: "t1",
+      files: [{ path, before, after: bytes("old\n") }],
+      surface: "test",
+    } as const;
+    const { card, admission } = await session.ask(prepareRun(["make"]));
+    await rejects(session.gate.admitUndo(request), /a card waits/);
+    await session.answer(card.card, "deny");
+    await admission;
+    session.ledger.steps.length = 0;
+    const [permitted] = await session.gate.admitUndo(request);
+    deepStrictEqual(session.ledger.steps, ["undo_started!"]);
+    ok(permitted?.kind === "write");
+    deepStrictEqual([permitted.path, Buffer.from(permitted.bytes).toString()], [path, "old\n"]);
+    session.ledger.failOn = "undo_started";
+    await rejects(session.gate.admitUndo({ ...request, undo: "u2" }), /disk is full/);
+  });
+
   it("gives no permit for what touches nothing", async () => {
     deepStrictEqual(await session.admit({ kind: "free", tool: "finish" }), { kind: "free" });
     deepStrictEqual(session.ledger.log, []);
@@ -520,6 +543,23 @@ describe("the gate", () => {
       deepStrictEqual(await answered, { outcome: "taken" });
       await rejects(admission, /cancelled/);
       deepStrictEqual(session.ledger.steps, ["card_raised", "card_answered!"]);
+    });
+
+    it("permits nothing where the cancel comes while its call is being started", async () => {
+      session.ledger.listeners.add((event) => {
+        if (event.type === "call_started") session.cancel.abort(new Error("cancelled"));
+      });
+      const { card, admission } = await session.ask(prepareRun(["make"]));
+      await session.answer(card.card, "allow_once");
+      await rejects(admission, /cancelled/);
+    });
+
+    it("permits nothing by an allow where the cancel comes in that moment", async () => {
+      await session.ledger.addAllow({ run: ["make"] });
+      session.ledger.listeners.add((event) => {
+        if (event.type === "call_started") session.cancel.abort(new Error("cancelled"));
+      });
+      await rejects(session.admit(prepareRun(["make"])), /cancelled/);
     });
 
     it("is not raised at all where the cancel came first", async () => {

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmod, readdir, readFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { ToolError, type Workspace } from "../../../src/core/workspace/types.js";
 import type { Ground } from "./setup.js";
 
 /** The user that has no rights: what root may do anyway is shown to fail as this one. */
-const NOBODY = 65534;
+export const NOBODY = 65534;
 
 /** Runs one of the scenes below in a process of an ordinary user and gives what it saw. */
 export async function asOrdinaryUser(tree: Ground, scene: string): Promise<unknown> {
@@ -54,6 +54,9 @@ async function denied(workspace: Workspace, all: Modules): Promise<unknown> {
     newInClosed: await write("closed/g", null),
     overInClosed: await write("closed/f", "old"),
     overAnothers: await write("mine", "old"),
+    overAnothersInOpen: await write("open/theirs", "old"),
+    overWithAnotherGroup: await write("open/grouped", "old"),
+    groupedMode: (await stat(path.join(workspace.realRoot, "open/grouped"))).mode & 0o7777,
     read: said(await all.readWindow(permit, workspace, { offset: 0 })),
     names: await readdir(path.join(workspace.realRoot, "closed")),
   };

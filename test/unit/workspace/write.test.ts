@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   chmod,
+  chown,
   link as hardLink,
   readdir,
   readFile,
@@ -14,7 +15,7 @@ import type { Moments } from "../../../src/core/workspace/open.js";
 import { FileChanged, ToolError } from "../../../src/core/workspace/types.js";
 import { writeBytes } from "../../../src/core/workspace/write.js";
 import { fifo, file, harvest, link } from "../../support/tree.js";
-import { asOrdinaryUser } from "./ordinaryUser.js";
+import { asOrdinaryUser, NOBODY } from "./ordinaryUser.js";
 import { type Ground, ground, writePermit } from "./setup.js";
 
 const WRITTEN = { written: true };
@@ -282,9 +283,12 @@ describe("a write that cannot be made", () => {
     const tree = await ground({
       closed: { f: file("old", 0o666) },
       mine: file("old", 0o644),
+      open: { theirs: file("old", 0o644), grouped: file("old", 0o664) },
       f: file("x", 0o600),
     });
     await chmod(tree.at("ws", "closed"), 0o555);
+    await chmod(tree.at("ws", "open"), 0o777);
+    await chown(tree.at("ws", "open", "grouped"), NOBODY, 0);
     const seen = await asOrdinaryUser(tree, "denied");
     assert.deepEqual(seen, {
       newInClosed:
@@ -293,6 +297,11 @@ describe("a write that cannot be made", () => {
         "closed/f may not be used: permission denied by the file system; ask the user to change it.",
       overAnothers:
         "mine may not be used: permission denied by the file system; ask the user to change it.",
+      overAnothersInOpen:
+        "open/theirs may not be used: permission denied by the file system; ask the user to change it.",
+      // Its new group was not meant to write it.
+      overWithAnotherGroup: { written: true },
+      groupedMode: 0o644,
       read: "f may not be used: permission denied by the file system; ask the user to change it.",
       names: ["f"],
     });
