@@ -185,6 +185,11 @@ describe("the size of a diff", () => {
     deepStrictEqual([diff.added, diff.removed], [5_000, 0]);
   });
 
+  it("keeps 400 lines of long ones too, which are over 64 KiB long before", async () => {
+    const diff = await unifiedDiff(null, Buffer.from(`${"x".repeat(300)}\n`.repeat(500)));
+    deepStrictEqual([diff.cut, diff.text.split("\n").length - 1], [true, DIFF_LINES]);
+  });
+
   it("is not cut at 400 lines, and is at 401, where it is over 64 KiB", async () => {
     const most = await unifiedDiff(null, newFile(DIFF_BYTES + 1, DIFF_LINES - 2));
     deepStrictEqual([most.cut, most.text.split("\n").length - 1], [false, DIFF_LINES]);

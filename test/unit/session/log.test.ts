@@ -52,6 +52,22 @@ describe("the log of a session", () => {
     assert.deepEqual(queued(record.events), texts);
   });
 
+  it("goes on in the file that stands at its path, though another of the same length took its place", async () => {
+    const record = await SessionRecord.create(place.directory, "/ws", opener);
+    open.push(record);
+    await writeFile(`${place.log}.copy`, await readFile(place.log));
+    await rename(`${place.log}.copy`, place.log);
+    for (const body of asks("after")) await record.append(body, { flush: true });
+    assert.match(await readFile(place.log, "utf8"), /"text":"after"/);
+  });
+
+  it("gives no event the number of one that can no longer be read", async () => {
+    await makeSession(place, asks("one"));
+    await appendFile(place.log, '{"seq":3,"at":"x","ty\n');
+    const record = await reopen();
+    for (const body of asks("two")) assert.equal((await record.append(body)).seq, 4);
+  });
+
   it("takes an event over 1 MiB", async () => {
     const text = "x\u2028".repeat(900_000);
     await makeSession(place, asks(text, "after"));

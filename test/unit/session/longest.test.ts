@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, stat } from "node:fs/promises";
+import { appendFile, mkdir, readFile, stat, truncate } from "node:fs/promises";
 import { LOG_OPEN_BYTES } from "../../../src/core/limits.js";
 import { LogError, SessionLog } from "../../../src/core/session/log.js";
 import { asks, makePlace, type Place } from "./support.js";
@@ -50,6 +50,29 @@ describe("the longest log", () => {
     const { read, log: again } = await SessionLog.open(place.log, undefined, LIMIT);
     assert.deepEqual([read.foreign, read.events.length, read.damage], [undefined, 4, []]);
     await again?.close();
+  });
+
+  it("takes a line that ends at its limit, and none that ends a byte behind it", async () => {
+    const first = await SessionLog.create(place.log, LIMIT);
+    const result = (text: string) => ({ type: "result", text }) as const;
+    await first.append(result(""));
+    const one = await size();
+    await first.append(result("xyz"));
+    const both = await size();
+    await first.close();
+    // A line after another carries its hash: the second says how long a third one gets.
+    const third = both + (both - one);
+    for (const [limit, fits] of [
+      [third, true],
+      [third - 1, false],
+    ] as const) {
+      const { log } = await SessionLog.open(place.log, undefined, limit);
+      const appended = log?.append(result("xyz"));
+      if (fits) assert.equal((await appended)?.seq, 3);
+      else await assert.rejects(async () => appended, /too long/);
+      await log?.close();
+      await truncate(place.log, both);
+    }
   });
 
   it("opens to write up to its limit, and longer to read, with all that fits", async () => {

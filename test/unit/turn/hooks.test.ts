@@ -158,6 +158,25 @@ describe("Stop hooks", () => {
     assert.match(results(session)[0]?.result ?? "", /no verdict: it timed out/);
   });
 
+  it("have 60 s where nothing else is said", async () => {
+    await start([{ argv: ["sh", "-c", "exec sleep 300"] }], finish());
+    const waits: (number | undefined)[] = [];
+    const own = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms?: number) => {
+      if (ms !== 60_000) return own(run, ms);
+      waits.push(ms);
+      world.settings = { trusted: true, stopHooks: [] };
+      return own(run, 0);
+    }) as typeof setTimeout;
+    try {
+      await askAndWait(session, "go");
+    } finally {
+      globalThis.setTimeout = own;
+    }
+    assert.match(hookEnds(session)[0]?.fault ?? "", /timed out after 60 s/);
+    assert.deepEqual(waits, [60_000]);
+  });
+
   it("whose child holds the pipe are over when they are", async () => {
     await start([{ argv: ["sh", "-c", "sleep 300 & exit 0"], timeout: 30 }], finish());
     const began = performance.now();

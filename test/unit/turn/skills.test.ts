@@ -206,6 +206,28 @@ describe("skills", () => {
     assert.doesNotMatch(await sourceOf(() => true).system(), /and 1 more/);
   });
 
+  it("are 100 at most, with 200 files named of one", async () => {
+    for (let number = 100; number < 200; number++) {
+      await put(join(workspace, `.agents/skills/s${number}/SKILL.md`), skill(`s${number}`));
+    }
+    let found = await find();
+    assert.deepEqual([found.skills.length, found.broken], [100, []]);
+    await put(join(workspace, ".agents/skills/s200/SKILL.md"), skill("s200"));
+    found = await find();
+    assert.deepEqual(
+      [found.skills.length, found.broken],
+      [100, [{ where: ".agents/skills/s200", fault: "there are more than 100 skills" }]],
+    );
+    const files = join(workspace, ".agents/skills/s100");
+    for (let number = 1; number < 200; number++) await put(join(files, `f${number}`), "");
+    const told = async () => (await useSkill(found, "s100")).text.split("Files of this skill")[1];
+    assert.equal((await told())?.split("\n").length, 1 + 200);
+    assert.doesNotMatch((await told()) ?? "", /and more/);
+    await put(join(files, "f200"), "");
+    assert.equal((await told())?.split("\n").length, 1 + 200 + 1);
+    assert.match((await told()) ?? "", /… and more$/);
+  });
+
   it("are looked for in the first 1,000 folders of a place, and it is said that there are more", async () => {
     for (let number = 0; number < 999; number++) {
       await mkdir(join(workspace, `.agents/skills/a${number}`), { recursive: true });

@@ -41,6 +41,26 @@ describe("an undo", () => {
 
   const path = (name: string): string => join(world.workspace, name);
 
+  it("waits for a turn that was cut short and is not over", async () => {
+    const id = await turnOf(world, session, "go", write("a.txt", "a\n"));
+    world.client.steps.push(calling(call("run", { argv: ["true"] })));
+    await session.ask("again");
+    await untilState(session, "waiting");
+    await session.close();
+    // A card of it is up again at once where its host comes back; in between nobody drives it.
+    const log = join(world.home, "sessions", session.id, "log.jsonl");
+    const lines = (await readFile(log, "utf8")).trimEnd().split("\n");
+    await writeFile(log, `${lines.slice(0, -2).join("\n")}\n`);
+    session = await world.core().openSession(session.id);
+    assert.equal(session.state, "interrupted");
+    assert.equal(
+      await session.planUndo(turn(id)),
+      "A turn is not over: go on with it or cancel it, then undo.",
+    );
+    await session.cancel();
+    assert.deepEqual(states(await planOf(session, turn(id))), ["a.txt: remove"]);
+  });
+
   it("brings back what a turn replaced and removes what it made, and the log has it all", async () => {
     await put(world, "a.txt", "old\n");
     const id = await turnOf(world, session, "go", write("a.txt", "new\n"), write("d/b.txt", "b\n"));

@@ -50,6 +50,12 @@ describe("reading by offset", () => {
     assert.equal(await only(`${whole}y`, { offset: 32768 }), "y");
   });
 
+  it("gives a file of 32 KiB whole, though it ends within a character", async () => {
+    const cut = Buffer.concat([Buffer.alloc(32 * KiB - 2, "a"), Buffer.from([0xe2, 0x82])]);
+    const said = "\n[bytes that are no UTF-8 are shown as U+FFFD]";
+    assert.equal(await only(cut, { offset: 0 }), `${"a".repeat(32 * KiB - 2)}\ufffd${said}`);
+  });
+
   it("stops before a character that the limit would cut", async () => {
     const content = `${"a".repeat(32767)}\u20acZ`;
     assert.equal(
@@ -412,6 +418,13 @@ describe("a snapshot", () => {
       mode: 0o640,
       links: 2,
     });
+  });
+
+  it("is an error over its limit too where the file does not tell its size", async () => {
+    const tree = await ground({});
+    const path = await located(tree.workspace, `/proc/${process.pid}/status`);
+    const found = await readSnapshot(tree.workspace, path, 3);
+    assert.match(found instanceof ToolError ? found.message : "", /has 4 bytes, and at most 3/);
   });
 
   it("is an error one byte over its limit, and says so of a missing file", async () => {

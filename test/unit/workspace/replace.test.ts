@@ -178,6 +178,11 @@ describe("old text that is not there", () => {
 });
 
 describe("the size of the result", () => {
+  it("may end at the limit with what is put there", () => {
+    const head = "a".repeat(WRITE_BYTES - 10);
+    assert.equal(replaced(`${head}X`, "X", "0123456789"), `${head}0123456789`);
+  });
+
   it(`may be ${WRITE_BYTES} bytes, and not one more`, () => {
     const file = `X${"a".repeat(WRITE_BYTES - 10)}`;
     assert.equal(replaced(file, "X", "0123456789").length, WRITE_BYTES);

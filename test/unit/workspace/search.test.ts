@@ -167,6 +167,29 @@ describe("a search", () => {
     assert.equal(hits.at(-1)?.text.length, 510);
   });
 
+  it("stops after 20 s where nothing else is said", async () => {
+    const tree = await ground({ slow: file("#!/bin/sh\nexec sleep 300\n", 0o755) });
+    const waits: (number | undefined)[] = [];
+    const own = globalThis.setTimeout;
+    globalThis.setTimeout = ((run: () => void, ms?: number) => {
+      waits.push(ms);
+      return own(run, 0);
+    }) as typeof setTimeout;
+    try {
+      const workspace = { ...tree.workspace, ripgrep: async () => tree.at("ws", "slow") };
+      const found = await searchFiles(
+        await readPermit(workspace, "."),
+        workspace,
+        { pattern: "x" },
+        { signal },
+      );
+      assert.match("text" in found ? found.text : "", /^\[stopped after 20 s: this is what/);
+    } finally {
+      globalThis.setTimeout = own;
+    }
+    assert.deepEqual(waits, [20_000]);
+  });
+
   it("says so of a pattern that no command line takes", async () => {
     const tree = await ground({ f: "x" });
     assert.equal(
