@@ -17,6 +17,7 @@ const workflowSchema = z.object({
     z.string(),
     z.object({
       uses: z.string().optional(),
+      needs: z.array(z.string()).default([]),
       permissions: z.record(z.string(), z.string()).optional(),
       strategy: z.object({ matrix: z.record(z.string(), z.array(z.string())) }).optional(),
       steps: z.array(stepSchema).default([]),
@@ -108,6 +109,34 @@ describe("the workflows of continuous integration", () => {
     const pinned = /@vscode\/vsce@\d+\.\d+\.\d+/;
     const script = await readFile(join(root, "scripts/package.ts"), "utf8");
     assert.equal(pinned.exec(texts.get("release.yml") ?? "")?.[0], pinned.exec(script)?.[0]);
+  });
+
+  it("run scripts and steps of npm test that there are, and wait for jobs that there are", async () => {
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+    const tests = await readFile(join(root, "scripts/test.ts"), "utf8");
+    const runs = jobs().flatMap(({ job }) => job.steps.flatMap(({ run }) => run ?? []));
+    const named = runs.flatMap((run) => [...run.matchAll(/\bnpm (?:run )?([\w-]+)(?: -- (.*))?/g)]);
+    const wrong = named.filter(([, script = "", steps = ""]) => {
+      if (script === "install") return false;
+      if (scripts[script] === undefined) return true;
+      const known = (step: string): boolean => new RegExp(`^  ${step}:`, "m").test(tests);
+      return script === "test" && !steps.split(" ").every((step) => step === "" || known(step));
+    });
+    assert.deepEqual(
+      wrong.map(([whole]) => whole),
+      [],
+    );
+    assert.deepEqual([...new Set(named.map(([, script = ""]) => script))].sort(), [
+      ...["install", "package", "test", "unused"],
+    ]);
+    const needed = jobs().flatMap(({ file, job }) => job.needs.map((need) => ({ file, need })));
+    assert.equal(needed.length, 6);
+    assert.deepEqual(
+      needed.filter(({ file, need }) => workflows.get(file)?.jobs[need] === undefined),
+      [],
+    );
   });
 
   it("name only suites that there are", () => {
