@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { visible } from "../core/gate/visible.js";
 import type { AllowUse } from "../core/turn/live.js";
+import { label } from "./plain.js";
 import { commandLine } from "./quote.js";
 import type { Sessions } from "./sessions.js";
 
@@ -42,6 +43,8 @@ export async function showAllows(sessions: Sessions): Promise<void> {
 }
 
 function describe({ allow }: AllowUse): string {
-  if ("run" in allow) return `$(terminal) ${commandLine(allow.run)}`;
-  return "write" in allow ? `$(edit) ${visible(allow.write)}` : `$(eye) ${visible(allow.read)}`;
+  if ("run" in allow) return `$(terminal) ${label(commandLine(allow.run))}`;
+  return "write" in allow
+    ? `$(edit) ${label(visible(allow.write))}`
+    : `$(eye) ${label(visible(allow.read))}`;
 }

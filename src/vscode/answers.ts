@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import type { Answer, Surface } from "../core/session/events.js";
 import type { Edits } from "./edits.js";
+import { warn } from "./say.js";
 import type { Sessions } from "./sessions.js";
 
 /** A card's answer from an editor counts only when it has been up this long, in milliseconds. */
@@ -41,7 +42,7 @@ export class Answers {
       // What was typed last is in the card before any yes to it.
       const now = await this.edits.push(card);
       if ("fault" in now) {
-        void vscode.window.showWarningMessage(now.fault);
+        void warn(now.fault);
         return false;
       }
       if (shown === "editor") digest = now.digest;
@@ -51,7 +52,7 @@ export class Answers {
       ...(note === undefined ? {} : { note }),
       ...(digest === undefined ? {} : { shown: digest }),
     });
-    if (outcome.outcome === "stale") void vscode.window.showWarningMessage(outcome.message);
+    if (outcome.outcome === "stale") void warn(outcome.message);
     if (outcome.outcome === "gone") this.#gone(outcome.message);
     return outcome.outcome === "taken";
   }

@@ -1,6 +1,8 @@
 import * as vscode from "vscode";
 import { visible } from "../core/gate/visible.js";
+import { messageOf } from "../core/messageOf.js";
 import type { Answer, Surface } from "../core/session/events.js";
+import type { OpenCard } from "../core/turn/live.js";
 import { showAllows } from "./allows.js";
 import { ask } from "./asking.js";
 import { exportSession } from "./exportSession.js";
@@ -8,7 +10,10 @@ import { type CommandId, commands } from "./ids.js";
 import type { LogDocuments } from "./logDocuments.js";
 import { type PanelParts, showCard } from "./panelActions.js";
 import { shownOrPicked } from "./pickSession.js";
+import { label, notice } from "./plain.js";
 import { parseProposed } from "./proposedFiles.js";
+import { commandLine } from "./quote.js";
+import { warn } from "./say.js";
 import { SessionPicker } from "./sessionPicker.js";
 import { verifyLog } from "./verifyLog.js";
 
@@ -68,7 +73,14 @@ export function registerCommands(
   };
   return vscode.Disposable.from(
     ...Object.entries(table).map(([id, run]) =>
-      vscode.commands.registerCommand(id, (...given: unknown[]) => run(...given)),
+      vscode.commands.registerCommand(id, async (...given: unknown[]) => {
+        try {
+          return await run(...given);
+        } catch (error) {
+          // VS Code makes a notification of it.
+          throw new Error(notice(messageOf(error)), { cause: error });
+        }
+      }),
     ),
   );
 }
@@ -89,34 +101,48 @@ async function askFromPalette(parts: PanelParts): Promise<void> {
 async function report(outcome: ReturnType<typeof ask>): Promise<boolean> {
   const { outcome: kind, ...rest } = await outcome;
   if (kind !== "refused") return false;
-  if ("message" in rest) void vscode.window.showWarningMessage(rest.message);
+  if ("message" in rest) void warn(rest.message);
   return true;
 }
 
-/** The card an answer is for, and from where it came. */
+/** Answers the card that is named or in view; a yes to one that is not in view only shows it. */
 async function answer(parts: PanelParts, given: unknown, value: Answer): Promise<void> {
-  const named = fromLens(given);
+  const { answers, proposals, sessions } = parts;
+  const named = namedBy(parts, given);
   if (named !== undefined) {
-    await parts.answers.give(named.card, value, "lens", { shown: "editor" });
+    const { card, surface } = named;
+    const open = sessions.findCard(card) !== undefined;
+    // Other extensions, tasks and keys may name any card: a yes is to what is on the screen alone.
+    if (open && value !== "deny" && !proposals.inView(card)) await proposals.open(card);
+    else if (!open || answers.isArmed(card))
+      await answers.give(card, value, surface, { shown: "editor" });
     return;
   }
-  // A title button gives the document it stands over; a key or the palette gives nothing.
-  const shown = given instanceof vscode.Uri ? parseProposed(given)?.card : parts.proposals.active();
-  if (shown !== undefined) {
-    const surface: Surface = given instanceof vscode.Uri ? "title" : "command";
-    if (parts.answers.isArmed(shown))
-      await parts.answers.give(shown, value, surface, { shown: "editor" });
-    return;
-  }
-  // No card is in view: the user picks, and so sees, the one that is answered.
   const wanted = value === "allow_once" ? (kind: string) => kind === "write" : () => true;
-  // What each card would write as the list comes up: an edit after that makes the answer stale.
-  const digests = new Map(
-    parts.sessions.openCards().map(({ card }) => [card.card, card.edit?.event.digest]),
-  );
-  const card = await pickCard(parts, wanted, true);
+  const card = await pickCard(parts, wanted, value === "deny");
   if (card === undefined) return;
-  await parts.answers.give(card, value, "command", { shown: { digest: digests.get(card) } });
+  if (value === "deny") await answers.give(card, value, "command");
+  else await look(parts, card);
+}
+
+/** The card that a lens, a title button (by the document under it) or the active tab stands for. */
+function namedBy(
+  parts: PanelParts,
+  given: unknown,
+): { readonly card: string; readonly surface: Surface } | undefined {
+  const lens = fromLens(given);
+  if (lens !== undefined) return { card: lens.card, surface: "lens" };
+  const title = given instanceof vscode.Uri ? parseProposed(given)?.card : undefined;
+  if (title !== undefined) return { card: title, surface: "title" };
+  const active = given instanceof vscode.Uri ? undefined : parts.proposals.active();
+  return active === undefined ? undefined : { card: active, surface: "command" };
+}
+
+/** Brings a card before the user's eyes: a line of a list says too little to say yes to. */
+async function look(parts: PanelParts, card: string): Promise<void> {
+  const found = parts.sessions.findCard(card);
+  if (found?.card.event.kind === "write") await parts.proposals.open(card);
+  else if (found !== undefined) await showCard(parts, found.opened.live.id, card);
 }
 
 /** What a lens gave to its command, or undefined: any extension may call a command with anything. */
@@ -160,14 +186,19 @@ async function pickCard(
   if (!always && cards.length === 1) return cards[0]?.card.card;
   const picked = await vscode.window.showQuickPick(
     cards.map(({ opened, card }) => ({
-      label: visible(card.event.argv?.join(" ") ?? card.event.relative ?? card.event.path ?? ""),
+      label: label(nameOf(card)),
       description: card.event.kind,
-      detail: opened.live.title,
+      detail: label(opened.live.title),
       card: card.card,
     })),
     { placeHolder: vscode.l10n.t("Which card?") },
   );
   return picked?.card;
+}
+
+function nameOf({ event }: OpenCard): string {
+  if (event.argv !== undefined) return commandLine(event.argv);
+  return visible(event.relative ?? event.path ?? "");
 }
 
 let last: string | undefined;

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import * as vscode from "vscode";
 import type { Core, SessionSummary } from "../core/turn/live.js";
+import { label } from "./plain.js";
 
 /** Folders of this window that an agent can work in: those on a disk this host can reach. */
 export function folders(): readonly vscode.WorkspaceFolder[] {
@@ -12,7 +13,11 @@ export async function pickFolder(): Promise<vscode.WorkspaceFolder | undefined> 
   const all = folders();
   if (all.length <= 1) return all[0];
   const picked = await vscode.window.showQuickPick(
-    all.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+    all.map((folder) => ({
+      label: label(folder.name),
+      description: label(folder.uri.fsPath),
+      folder,
+    })),
     { placeHolder: vscode.l10n.t("Which folder shall the session work in?") },
   );
   return picked?.folder;

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { visible } from "../core/gate/visible.js";
+import { inform } from "./say.js";
 import type { Sessions } from "./sessions.js";
 import { notifies } from "./settings.js";
 
@@ -12,11 +13,9 @@ export function registerNotices(
     if (event.type !== "card_raised" || vscode.window.state.focused || !notifies()) return;
     const what = visible(event.argv?.join(" ") ?? event.relative ?? event.path ?? "");
     const show = vscode.l10n.t("Show card");
-    void vscode.window
-      .showInformationMessage(
-        vscode.l10n.t("Countersign waits for your answer: {0}", what.slice(0, 200)),
-        show,
-      )
-      .then((picked) => (picked === show ? showCard(opened.live.id, event.card) : undefined));
+    void inform(
+      vscode.l10n.t("Countersign waits for your answer: {0}", what.slice(0, 200)),
+      show,
+    ).then((picked) => (picked === show ? showCard(opened.live.id, event.card) : undefined));
   });
 }

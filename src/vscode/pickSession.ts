@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 import { folders, sessionsHere } from "./folders.js";
+import { label } from "./plain.js";
+import { inform } from "./say.js";
 import type { Sessions } from "./sessions.js";
 
 /** The session shown, else one that the user picks of those of this window's folders. */
@@ -7,14 +9,12 @@ export async function shownOrPicked(sessions: Sessions): Promise<string | undefi
   if (sessions.shown !== undefined) return sessions.shown.live.id;
   const all = folders().length === 0 ? [] : await sessionsHere(sessions.core);
   if (all.length === 0) {
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t("There is no session in this folder yet"),
-    );
+    void inform(vscode.l10n.t("There is no session in this folder yet"));
     return undefined;
   }
   const picked = await vscode.window.showQuickPick(
     all.map(({ id, title, updated }) => ({
-      label: title || vscode.l10n.t("Untitled session"),
+      label: label(title) || vscode.l10n.t("Untitled session"),
       description: new Date(updated).toLocaleString(),
       id,
     })),

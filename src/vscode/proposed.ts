@@ -32,9 +32,19 @@ export class Proposals implements vscode.Disposable {
   /** The card whose diff is in the active tab. */
   active(): string | undefined {
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-    return input instanceof vscode.TabInputTextDiff
-      ? parseProposed(input.modified)?.card
-      : undefined;
+    const right = after(input);
+    const card = right && parseProposed(right)?.card;
+    return card !== undefined && this.inView(card) ? card : undefined;
+  }
+
+  /** Whether what a yes to this card would write is on the screen, in an editor of its own. */
+  inView(card: string): boolean {
+    const found = this.sessions.findCard(card);
+    if (found === undefined) return false;
+    const right = proposedUri(found.card, "after").toString();
+    return vscode.window.tabGroups.all.some(
+      ({ activeTab }) => after(activeTab?.input)?.toString() === right,
+    );
   }
 
   dispose(): void {
@@ -112,4 +122,10 @@ export class Proposals implements vscode.Disposable {
     }
     await vscode.window.tabGroups.close(tabs, true);
   }
+}
+
+/** What a tab shows as what would be written: a diff's right side, or a text by itself. */
+function after(input: unknown): vscode.Uri | undefined {
+  if (input instanceof vscode.TabInputTextDiff) return input.modified;
+  return input instanceof vscode.TabInputText ? input.uri : undefined;
 }

@@ -3,6 +3,8 @@ import { messageOf } from "../core/messageOf.js";
 import type { SessionSummary } from "../core/turn/live.js";
 import { exportSession } from "./exportSession.js";
 import { sessionsHere } from "./folders.js";
+import { label } from "./plain.js";
+import { fail, warnModal } from "./say.js";
 import type { Sessions } from "./sessions.js";
 
 type Row = vscode.QuickPickItem & { readonly summary: SessionSummary };
@@ -65,9 +67,9 @@ export class SessionPicker {
 
   async delete(summary: SessionSummary): Promise<void> {
     const yes = vscode.l10n.t("Move to Trash");
-    const picked = await vscode.window.showWarningMessage(
+    const picked = await warnModal(
       vscode.l10n.t('Delete the session "{0}"?', summary.title),
-      { modal: true, detail: vscode.l10n.t("A turn that is running is ended.") },
+      vscode.l10n.t("A turn that is running is ended."),
       yes,
     );
     if (picked !== yes) return;
@@ -76,9 +78,9 @@ export class SessionPicker {
       await vscode.workspace.fs.delete(directory, { recursive: true, useTrash: true });
     } catch {
       const forever = vscode.l10n.t("Delete for Ever");
-      const again = await vscode.window.showWarningMessage(
+      const again = await warnModal(
         vscode.l10n.t("The trash cannot be used here. Delete the session for ever?"),
-        { modal: true },
+        "",
         forever,
       );
       if (again === forever)
@@ -98,9 +100,9 @@ export class SessionPicker {
     const state = this.sessions.get(summary.id)?.live.state;
     const when = new Date(summary.updated).toLocaleString();
     return {
-      label: summary.title || vscode.l10n.t("Untitled session"),
+      label: label(summary.title) || vscode.l10n.t("Untitled session"),
       description: state === undefined ? when : `${when} · ${stateText(state)}`,
-      ...(summary.model === undefined ? {} : { detail: summary.model }),
+      ...(summary.model === undefined ? {} : { detail: label(summary.model) }),
       buttons: [this.#rename, this.#export, this.#delete],
       summary,
     };
@@ -118,5 +120,5 @@ function stateText(state: "idle" | "running" | "waiting" | "interrupted"): strin
 }
 
 function report(error: unknown): void {
-  void vscode.window.showErrorMessage(messageOf(error));
+  void fail(messageOf(error));
 }

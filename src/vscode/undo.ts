@@ -9,7 +9,9 @@ import type {
   UndoPlan,
   UndoTarget,
 } from "../core/turn/live.js";
+import { label } from "./plain.js";
 import { commandLine } from "./quote.js";
+import { warn } from "./say.js";
 import type { Opened, Sessions } from "./sessions.js";
 import type { UndoDocuments, UndoSide } from "./undoDocuments.js";
 
@@ -44,21 +46,21 @@ export class Undos {
       for (;;) {
         const plan = await opened.live.planUndo(target);
         if (typeof plan === "string") {
-          void vscode.window.showWarningMessage(plan);
+          void warn(plan);
           return;
         }
         const choices = await this.#confirm(plan);
         if (choices === undefined) return;
         const outcome = await opened.live.undo(plan, choices, surface);
         if (outcome.outcome === "refused") {
-          void vscode.window.showWarningMessage(outcome.message);
+          void warn(outcome.message);
           return;
         }
         if (outcome.outcome === "done") {
           this.#tell(plan, outcome.files);
           return;
         }
-        void vscode.window.showWarningMessage(
+        void warn(
           vscode.l10n.t("A file changed while you looked. Nothing was done; here is the new list."),
         );
       }
@@ -110,7 +112,7 @@ export class Undos {
           ]
         : []),
       ...plan.commands.map((argv) => ({
-        label: `$(terminal) ${commandLine(argv)}`,
+        label: `$(terminal) ${label(commandLine(argv))}`,
         description: vscode.l10n.t("cannot be undone"),
       })),
     ];
@@ -194,9 +196,7 @@ export class Undos {
     const name = (file: UndoFile) =>
       visible(plan.items.find(({ path }) => path === file.path)?.name ?? file.path);
     for (const file of failed) {
-      void vscode.window.showWarningMessage(
-        vscode.l10n.t("{0} was not undone: {1}", name(file), file.message ?? ""),
-      );
+      void warn(vscode.l10n.t("{0} was not undone: {1}", name(file), file.message ?? ""));
     }
     const done = files.length - failed.length;
     this.say(
@@ -218,12 +218,13 @@ function labels() {
 
 function turnRow(turn: Undoable): TurnRow {
   const { target, text, at, files, commands, undone } = turn;
-  const ran = commands.map((argv) => `$(terminal) ${commandLine(argv)}`);
-  const detail = [...files.map((file) => visible(file)), ...ran].join(" · ").slice(0, 500);
+  const ran = commands.map((argv) => `$(terminal) ${label(commandLine(argv))}`);
+  const detail = [...files.map((file) => label(visible(file))), ...ran].join(" · ").slice(0, 500);
   const when = new Date(at).toLocaleString();
-  if (undone === undefined) return { label: visible(text), description: when, detail, target };
+  if (undone === undefined)
+    return { label: label(visible(text)), description: when, detail, target };
   return {
-    label: vscode.l10n.t("$(redo) Redo: {0}", visible(text)),
+    label: vscode.l10n.t("$(redo) Redo: {0}", label(visible(text))),
     description: vscode.l10n.t("{0} · undone", when),
     detail,
     target: { kind: "undo", id: undone },
@@ -249,7 +250,7 @@ function fileRow(item: UndoItem, look: vscode.QuickInputButton): FileRow {
       }
     : {};
   return {
-    label: `$(${name}) ${visible(item.name)}`,
+    label: `$(${name}) ${label(visible(item.name))}`,
     description: stateText(item),
     ...unsaved,
     ...(canTick({ label: "", item }) ? { buttons: [look] } : {}),

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { informModal, warnModal } from "./say.js";
 import type { Sessions } from "./sessions.js";
 
 /** Compares the log of the session shown with its own hashes, and says in plain words what came out. */
@@ -14,15 +15,7 @@ export async function verifyLog(sessions: Sessions): Promise<void> {
   const copy = vscode.l10n.t("Copy");
   const sound = verdict.faults.length === 0;
   const picked = sound
-    ? await vscode.window.showInformationMessage(
-        vscode.l10n.t("The log is as it was written."),
-        { modal: true, detail },
-        copy,
-      )
-    : await vscode.window.showWarningMessage(
-        vscode.l10n.t("The log is not as it was written."),
-        { modal: true, detail },
-        copy,
-      );
+    ? await informModal(vscode.l10n.t("The log is as it was written."), detail, copy)
+    : await warnModal(vscode.l10n.t("The log is not as it was written."), detail, copy);
   if (picked === copy) await vscode.env.clipboard.writeText(detail);
 }

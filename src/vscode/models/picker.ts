@@ -2,6 +2,8 @@ import * as vscode from "vscode";
 import { isLoopback } from "../../core/model/errors.js";
 import { createClient } from "../../core/model/index.js";
 import { findOllama, type OllamaModel, smallContext } from "../../core/model/ollama.js";
+import { label } from "../plain.js";
+import { warnModal } from "../say.js";
 import { ADVICE } from "./advice.js";
 import type { Choice } from "./choose.js";
 import { PRESETS, type Preset } from "./presets.js";
@@ -94,8 +96,8 @@ async function languageModelItems(): Promise<Found> {
   }
   const items = models.map(
     (model): Item => ({
-      label: model.name,
-      description: model.vendor,
+      label: label(model.name),
+      description: label(model.vendor),
       detail: vscode.l10n.t("Signed in through VS Code; needs no key"),
       pick: async () => ({ kind: "vscode", id: model.id }),
     }),
@@ -124,14 +126,16 @@ function ollamaItem(model: OllamaModel): Item {
       ? vscode.l10n.t("Cannot use tools, so it cannot work as an agent")
       : smallContext(model);
   return {
-    label: model.name,
+    label: label(model.name),
     description: vscode.l10n.t("{0} tokens of context", model.contextTokens.toLocaleString()),
     detail:
-      note === undefined ? vscode.l10n.t("On this machine; needs no key") : `$(warning) ${note}`,
+      note === undefined
+        ? vscode.l10n.t("On this machine; needs no key")
+        : `$(warning) ${label(note)}`,
     async pick() {
       if (note !== undefined) {
         const use = vscode.l10n.t("Use It");
-        const answer = await vscode.window.showWarningMessage(note, { modal: true }, use);
+        const answer = await warnModal(note, "", use);
         if (answer !== use) return undefined;
       }
       return { kind: "ollama", model: model.name };

@@ -3,6 +3,8 @@ import { type ChatClient, ChatError } from "../../core/model/chatClient.js";
 import { isLoopback } from "../../core/model/errors.js";
 import { type ListedModel, listModels } from "../../core/model/list.js";
 import { type ProbeResult, probe } from "../../core/model/probe.js";
+import { label } from "../plain.js";
+import { inform, warnModal } from "../say.js";
 import { ADVICE } from "./advice.js";
 import { originOf } from "./origin.js";
 import type { Preset } from "./presets.js";
@@ -101,7 +103,7 @@ export async function pickKey(keys: Keys, provider: KeyProvider | undefined): Pr
   if (server === undefined) return;
   const done = await changeKey(keys, server.provider, server.description);
   if (done === undefined) return;
-  void vscode.window.showInformationMessage(
+  void inform(
     done.key === undefined
       ? vscode.l10n.t("There is no key for {0} any more.", server.description)
       : vscode.l10n.t("The key for {0} is set.", server.description),
@@ -120,9 +122,9 @@ export async function headersFor(
   if (was === is) return headers;
   const send = vscode.l10n.t("Send Them There Too");
   const clear = vscode.l10n.t("Remove Them");
-  const answer = await vscode.window.showWarningMessage(
+  const answer = await warnModal(
     vscode.l10n.t("Your extra headers were set for {0}. Shall they go to {1}?", was, is),
-    { modal: true, detail: names.join(", ") },
+    names.join(", "),
     send,
     clear,
   );
@@ -159,7 +161,7 @@ export async function pickServerModel(
   const type: ModelItem = { label: `$(edit) ${vscode.l10n.t("Type a name…")}` };
   const items = listed.map(
     (model): ModelItem => ({
-      label: model.id,
+      label: label(model.id),
       ...(model.contextTokens === undefined
         ? {}
         : {
@@ -172,7 +174,7 @@ export async function pickServerModel(
     }),
   );
   // The one in use comes first.
-  items.sort((a, b) => Number(b.label === now) - Number(a.label === now));
+  items.sort((a, b) => Number(b.model?.id === now) - Number(a.model?.id === now));
   const picked = await vscode.window.showQuickPick<ModelItem>([...items, type], {
     title: vscode.l10n.t("Model"),
     placeHolder: vscode.l10n.t("One that can use tools"),
@@ -187,7 +189,7 @@ async function typedModel(error: ChatError, now: string): Promise<ListedModel | 
   const key = vscode.l10n.t("Set the Key");
   const type = vscode.l10n.t("Type the Model's Name");
   const choices = error.kind === "key" ? [key, type] : [type];
-  const answer = await vscode.window.showWarningMessage(error.message, { modal: true }, ...choices);
+  const answer = await warnModal(error.message, "", ...choices);
   if (answer === key) return "key";
   return answer === type ? nameOnly(await typeName(now)) : undefined;
 }
@@ -233,18 +235,14 @@ export async function testModel(
   );
   if (result === undefined) return "cancel";
   if (result.outcome === "works") {
-    void vscode.window.showInformationMessage(result.message);
+    void inform(result.message);
     return "use";
   }
   const use = vscode.l10n.t("Use It Anyway");
   const again = vscode.l10n.t("Pick Another Model");
   const key = vscode.l10n.t("Set the Key");
   const choices = result.error.kind === "key" ? [key, again, use] : [again, use];
-  const answer = await vscode.window.showWarningMessage(
-    result.message,
-    { modal: true },
-    ...choices,
-  );
+  const answer = await warnModal(result.message, "", ...choices);
   if (answer === use) return "use";
   if (answer === key) return "key";
   return answer === again ? "again" : "cancel";
