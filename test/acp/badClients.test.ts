@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { verifySession } from "../../src/core/session/verify.js";
 import { makeWorld, type World } from "./support/agent.js";
 import { Wire } from "./support/wire.js";
 
@@ -183,26 +184,67 @@ describe("clients that misbehave", () => {
     await wire.end();
   });
 
-  it("ends with the client in mid-turn, and its command with it", async () => {
-    world = await makeWorld([
-      {
-        calls: [{ id: "c1", tool: "run", args: { argv: ["sh", "-c", "echo $$ > pid; sleep 60"] } }],
+  const endings: [string, (wire: Wire) => void][] = [
+    ["its client has closed stdin", ({ child }) => child.stdin.end()],
+    ["its client is gone without a word", ({ child }) => child.stdin.destroy()],
+    ["nobody reads its stdout any more", ({ child }) => child.stdout.destroy()],
+    [
+      "its client has stopped reading and closes stdin",
+      ({ child }) => {
+        child.stdout.pause();
+        child.stdin.end();
       },
-    ]);
-    const wire = new Wire(world);
-    const session = await wire.open(world.workspace);
-    void wire.prompt(session, "Run").catch(() => {});
-    const { id } = await wire.permission();
-    wire.respond(id, { result: { outcome: { outcome: "selected", optionId: "allow_once" } } });
-    await wire.find((one) => one.params?.update?.sessionUpdate === "tool_call_update");
-    let pid = Number.NaN;
-    while (!(pid > 0)) {
-      pid = Number(await world.file("pid").catch(() => ""));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    assert.equal(await wire.end(), 0);
-    assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
-  });
+    ],
+    ["it is told to end (SIGTERM)", ({ child }) => child.kill("SIGTERM")],
+    ["it is interrupted (SIGINT)", ({ child }) => child.kill("SIGINT")],
+    ["its terminal is gone (SIGHUP)", ({ child }) => child.kill("SIGHUP")],
+  ];
+  for (const [name, end] of endings) {
+    it(`ends in mid-turn where ${name}: its command with it, the log whole`, async () => {
+      const program = "sleep 60 & echo $$ $! > pids; while :; do echo flood; done";
+      world = await makeWorld([
+        { calls: [{ id: "c1", tool: "run", args: { argv: ["sh", "-c", program] } }] },
+        { text: "I see." },
+      ]);
+      const wire = new Wire(world);
+      const session = await wire.open(world.workspace);
+      void wire.prompt(session, "Run").catch(() => {});
+      const { id } = await wire.permission();
+      wire.respond(id, { result: { outcome: { outcome: "selected", optionId: "allow_once" } } });
+      await wire.find((one) => one.params?.update?.sessionUpdate === "tool_call_update");
+      let pids: number[] = [];
+      while (pids.length < 2) {
+        const text = await world.file("pids").catch(() => "");
+        pids = text.endsWith("\n") ? text.split(" ").map(Number) : [];
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      end(wire);
+      assert.equal(await wire.exited, 0, wire.stderr);
+      assert.deepEqual(await Promise.all(pids.map(runs)), [false, false]);
+      const verdict = await verifySession(join(world.home, "sessions", session));
+      assert.deepEqual(verdict.faults, []);
+      assert.equal(existsSync(join(world.home, "sessions", session, "log.torn")), false);
+      const last = (await world.log(session)).at(-1);
+      assert.ok(last?.type === "call_ended" && last.ok === false, JSON.stringify(last));
+      assert.match(last.result, /ended by SIGTERM\. What it did until then is done\./);
+      assert.match(last.result, /No process of it that can be seen is left\.$/);
+
+      const next = new Wire(world);
+      await next.request("initialize", { protocolVersion: 1 });
+      const { workspace: cwd } = world;
+      await next.request("session/load", { sessionId: session, cwd, mcpServers: [] });
+      assert.deepEqual((await next.prompt(session, "/go-on")).result, { stopReason: "end_turn" });
+      const log = await world.log(session);
+      const ended = log.filter(
+        (event) => event.type === "call_ended" || event.type === "turn_ended",
+      );
+      assert.deepEqual(
+        ended.map(({ type }) => type),
+        ["call_ended", "turn_ended"],
+      );
+      assert.equal(await next.end(), 0);
+    });
+  }
 
   it("ends cleanly on SIGTERM, with the card still open in the log", async () => {
     world = await makeWorld([CARD]);
@@ -320,9 +362,14 @@ describe("clients that misbehave", () => {
   });
 });
 
+/** Whether a process still runs: one that has ended may wait for its parent to hear of it. */
+async function runs(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "State:\tX (dead)");
+  return !/^State:\s+[XZ]/m.test(status);
+}
+
 /** Resident memory of a process, from /proc. */
 async function residentBytes(pid: number): Promise<number> {
-  const { readFile } = await import("node:fs/promises");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
