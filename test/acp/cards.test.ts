@@ -243,6 +243,62 @@ describe("cards over the protocol", () => {
     await editor.close();
   });
 
+  it("says that another session has a card for the same file, and makes it anew when that one lands", async () => {
+    world = await makeWorld(
+      (request) =>
+        JSON.stringify(request.body.messages).includes('"tool"')
+          ? DONE
+          : {
+              calls: [
+                {
+                  id: "w1",
+                  tool: "search_replace",
+                  args: JSON.stringify(request.body.messages).includes("First ask")
+                    ? { path: "a.txt", old: "one", new: "ONE" }
+                    : { path: "a.txt", old: "two", new: "TWO" },
+                },
+              ],
+            },
+      { "a.txt": "one\ntwo\n" },
+    );
+    const editor = new Editor(world);
+    const [one, other] = [await editor.open(), await editor.open()];
+    const first = editor.prompt(one, "First ask");
+    const cardOfOne = await editor.ask(0);
+    const second = editor.prompt(other, "Second ask");
+    const cardOfOther = await editor.ask(1);
+    const told = (session: string, what: string) =>
+      editor.until(
+        () =>
+          editor.updates.find(
+            ({ sessionId, update }) =>
+              sessionId === session &&
+              update.sessionUpdate === "tool_call_update" &&
+              JSON.stringify(update.content ?? "").includes(what),
+          ),
+        what,
+      );
+    await told(one, 'Another session has a card for this file too: \\"Second ask\\"');
+    await told(other, 'Another session has a card for this file too: \\"First ask\\"');
+    cardOfOne.select("allow_once");
+    assert.deepEqual(await first, { stopReason: "end_turn" });
+    const again = await editor.ask(2);
+    assert.deepEqual([again.request.sessionId, cardOfOther.signal.aborted], [other, true]);
+    assert.deepEqual(again.request.toolCall.content?.[0], {
+      type: "diff",
+      path: join(world.workspace, "a.txt"),
+      oldText: "ONE\ntwo\n",
+      newText: "ONE\nTWO\n",
+    });
+    // A late answer to the card that is gone changes nothing.
+    cardOfOther.select("allow_once");
+    assert.equal(await world.file("a.txt"), "ONE\ntwo\n");
+    again.select("allow_once");
+    assert.deepEqual(await second, { stopReason: "end_turn" });
+    assert.equal(await world.file("a.txt"), "ONE\nTWO\n");
+    await editor.close();
+  });
+
   it("shows what a diff view would hide", async () => {
     world = await makeWorld([write("w1", "a.txt", "a\u200bb\r\n"), DONE]);
     const editor = new Editor(world);

@@ -42,6 +42,8 @@ type Message = {
  */
 export class Conversation {
   readonly faults: string[] = [];
+  /** Every kind of message that went over the wire, as "out session/prompt" and the like. */
+  readonly seen = new Set<string>();
   readonly #pending = { out: new Map<unknown, string>(), in: new Map<unknown, string>() };
 
   /** `out`: from the client to the agent. */
@@ -58,9 +60,13 @@ export class Conversation {
     const back = way === "out" ? "in" : "out";
     if (typeof message.method === "string") {
       if (message.id === undefined) {
+        const update = (message.params as { update?: { sessionUpdate?: string } })?.update;
+        const kind = update?.sessionUpdate === undefined ? "" : ` ${update.sessionUpdate}`;
+        this.seen.add(`${way} ${message.method}${kind}`);
         if (message.method === "$/cancel_request") return;
         this.#fits(NOTIFICATIONS[message.method], message.params, `${way} ${message.method}`);
       } else {
+        this.seen.add(`${way} ${message.method}`);
         this.#pending[way].set(message.id, message.method);
         this.#fits(REQUESTS[message.method]?.[0], message.params, `${way} ${message.method}`);
       }
@@ -72,6 +78,7 @@ export class Conversation {
       return;
     }
     this.#pending[back].delete(message.id);
+    this.seen.add(`${way} ${message.error === undefined ? "result" : "error"} of ${method}`);
     if (message.error !== undefined) {
       const error = message.error as { code?: unknown; message?: unknown };
       if (!Number.isInteger(error.code) || typeof error.message !== "string") {
