@@ -108,6 +108,7 @@ export function activate(context: vscode.ExtensionContext): void {
   sessions.restore().catch((error: unknown) => log.error(String(error)));
 }
 
+/** VS Code waits for this before it ends the extension host: sessions are closed, their locks let go. */
 export async function deactivate(): Promise<void> {
   await running?.dispose();
   running = undefined;

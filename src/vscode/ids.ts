@@ -56,6 +56,7 @@ export const settings = {
   notify: "countersign.notifyWhenUnfocused",
 } as const;
 
+/** The views of package.json. */
 export const views = {
   container: "countersign",
   chat: "countersign.chat",

@@ -8,14 +8,17 @@ import { notice } from "./plain.js";
 /** A button's title, or undefined where the user left it. */
 type Picked = Thenable<string | undefined>;
 
+/** Something that went as asked. */
 export function inform(message: string, ...buttons: string[]): Picked {
   return vscode.window.showInformationMessage(notice(message), ...buttons);
 }
 
+/** Something that the user has to know or decide. */
 export function warn(message: string, ...buttons: string[]): Picked {
   return vscode.window.showWarningMessage(notice(message), ...buttons);
 }
 
+/** Something that did not work; the message says what to do. */
 export function fail(message: string): Picked {
   return vscode.window.showErrorMessage(notice(message));
 }

@@ -19,6 +19,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
+/** What the core obeys of the settings, as they are now. */
 export function coreSettings(): CoreSettings {
   return { stopHooks: stopHooks(), trusted: vscode.workspace.isTrusted };
 }

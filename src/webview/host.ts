@@ -22,6 +22,7 @@ declare function acquireVsCodeApi(): VsCodeApi;
 const api = acquireVsCodeApi();
 let state: SavedState = savedState.safeParse(api.getState()).data ?? { notes: {} };
 
+/** Sends a message to the extension host, which parses it anew. */
 export function post(message: FromPanel): void {
   api.postMessage(message);
 }
@@ -31,6 +32,7 @@ export function saved(): SavedState {
   return state;
 }
 
+/** Keeps what is to outlive the page. */
 export function save(change: Partial<SavedState>): void {
   state = { ...state, ...change };
   api.setState(state);

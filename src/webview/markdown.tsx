@@ -103,6 +103,7 @@ function leaf(token: Token, place: Place): ComponentChildren {
   }
 }
 
+/** A path that opens in the editor. The host resolves it: the page only names it. */
 export function FileLink(props: {
   session: string;
   path: string;

@@ -5,6 +5,7 @@ import { post, saved, saveNote } from "./host.js";
 import type { PanelCommand } from "./protocol.js";
 import { t } from "./texts.js";
 
+/** One of VS Code's icons, silent for screen readers: a name beside it says what it stands for. */
 export function Icon(props: { name: string; spin?: boolean }): VNode {
   const spin = props.spin ? " codicon-modifier-spin" : "";
   return <span class={`codicon codicon-${props.name}${spin}`} aria-hidden="true" />;
@@ -45,6 +46,7 @@ export function Pre(props: { label: string; class?: string; children: ComponentC
   );
 }
 
+/** A button that has the host run one of the commands that a panel may name. */
 export function CommandButton(props: {
   command: PanelCommand;
   primary?: boolean;

@@ -172,11 +172,13 @@ export class Store {
   }
 }
 
+/** An answer to a card, in the user's language. */
 export function answerText(answer: "allow_once" | "allow_session" | "deny"): string {
   if (answer === "allow_once") return t("answeredOnce");
   return answer === "allow_session" ? t("answeredSession") : t("answeredDeny");
 }
 
+/** How a turn ended, in the user's language. */
 export function endText(
   reason: "finished" | "cancelled" | "failed" | "interrupted" | "limit",
 ): string {

@@ -50,6 +50,7 @@ export type {
 } from "./ports.js";
 export { Abandoned };
 
+/** The gate of one session. */
 export class Gate {
   readonly #cards: CardDesk;
   readonly #allows: AllowDesk;

@@ -116,6 +116,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** Whether a JSON value is an object: no list and not null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -246,6 +247,7 @@ export function connectionError(error: unknown, context: ErrorContext): ChatErro
   );
 }
 
+/** Whether a URL names this machine itself; false for what is no URL. */
 export function isLoopback(url: string): boolean {
   try {
     const { hostname } = new URL(url);

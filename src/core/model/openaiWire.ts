@@ -46,6 +46,7 @@ const usage = z
   .nullish()
   .catch(undefined);
 
+/** One event of a stream, or a whole answer. What no server has to send may be missing or wrong. */
 export const chunkSchema = z.looseObject({
   choices: z
     .array(
@@ -103,6 +104,7 @@ function argsText(args: unknown): string | undefined {
   return typeof args === "string" ? args : JSON.stringify(args);
 }
 
+/** The tokens that a server counted, or undefined where it left one of the two counts out. */
 export function usageOf(given: WireChunk["usage"]): Usage | undefined {
   const input = given?.prompt_tokens;
   const output = given?.completion_tokens;

@@ -52,6 +52,7 @@ export interface SessionFacts {
   model: string | undefined;
 }
 
+/** What is known of a log without a line. */
 export function noFacts(): SessionFacts {
   return {
     workspace: undefined,

@@ -6,6 +6,7 @@ interface Gone {
   readonly message: string;
 }
 
+/** Why a message was not taken, for the user. */
 export function refused(message: string): AskOutcome {
   return { outcome: "refused", message };
 }

@@ -12,6 +12,7 @@ export function parseChoice(text: string | undefined): Choice | undefined {
   return kind === "vscode" ? { kind, id: rest } : { kind: "ollama", model: rest };
 }
 
+/** A choice as `countersign.models.selected` has it. */
 export function choiceText(choice: Choice): string {
   switch (choice.kind) {
     case "vscode":

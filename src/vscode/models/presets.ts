@@ -13,6 +13,7 @@ export interface Preset {
   readonly keyHint?: string;
 }
 
+/** The servers that **Select Model…** offers, in its order. */
 export const PRESETS: readonly Preset[] = [
   {
     label: "Anthropic…",

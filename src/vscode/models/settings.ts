@@ -40,6 +40,7 @@ export const modelSettings = {
   ollamaUrl: "countersign.models.ollama.url",
 } as const;
 
+/** Where a server is that nobody has named. */
 export const DEFAULT_URLS = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
@@ -58,6 +59,7 @@ export interface ModelSettings extends ModelLimits {
   readonly ollamaUrl: string;
 }
 
+/** The settings of the models as they are now; one of the wrong type counts as not set. */
 export function readModelSettings(): ModelSettings {
   const settings = vscode.workspace.getConfiguration();
   const text = (name: string, otherwise: string): string => {

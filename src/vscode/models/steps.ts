@@ -19,6 +19,7 @@ export interface ServerDraft {
   readonly key?: string;
 }
 
+/** The address of a preset's server, asked for where the preset does not fix it; undefined: given up. */
 export async function askBaseUrl(preset: Preset, now: string): Promise<string | undefined> {
   if (preset.url?.ask === false) return preset.url.at;
   const value =
