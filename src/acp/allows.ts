@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../core/messageOf.js";
 import { type Allow, allowSchema } from "../core/session/events.js";
@@ -32,11 +32,28 @@ export function readAllows(file: string, root: string): Allow[] {
   }
   return parsed.data.map((allow) => {
     if ("run" in allow) return allow;
-    if ("write" in allow) return { write: absolute(allow.write, root) };
-    return { read: absolute(allow.read, root) };
+    if ("write" in allow) return { write: exact(allow.write, root) };
+    return { read: exact(allow.read, root) };
   });
 }
 
-function absolute(path: string, root: string): string {
-  return isAbsolute(path) ? path : resolve(root, path);
+/**
+ * The path that a line names. A link is not followed, for who made it: a line that names one outside
+ * the workspace would never be used, and is an error that says what to name.
+ */
+function exact(path: string, root: string): string {
+  const named = resolve(root, path);
+  const real = realOf(named);
+  if (real === named || named.startsWith(root + sep)) return named;
+  throw new AllowsError(`COUNTERSIGN_ALLOWS: ${path} leads to ${real}: name that`);
+}
+
+/** A path after every link, the parts that do not exist yet included. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realOf(parent), basename(path));
+  }
 }

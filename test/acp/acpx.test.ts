@@ -3,24 +3,10 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { acpxCli } from "../../scripts/acpx.js";
 import type { ScriptedAnswer } from "../support/scriptedModel.js";
+import { nodeForAcpx } from "./support/acpx.js";
 import { AGENT, makeWorld, type World } from "./support/agent.js";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
-/** acpx wants Node 22.13; the workbench suites bring a Node 24, which serves where this one is older. */
-const NEWER = join(root, ".vscode-test/web/node_modules/node/bin/node");
-
-function nodeForAcpx(): string {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 13)) return process.execPath;
-  assert.ok(
-    existsSync(NEWER),
-    `acpx needs Node 22.13 or newer: this is ${process.versions.node}, and ${NEWER} is not there. Run "npm test -- ui" once, which brings it, or use a newer Node`,
-  );
-  return NEWER;
-}
 
 interface Run {
   readonly code: number | null;

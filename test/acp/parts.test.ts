@@ -89,6 +89,42 @@ describe("a file of allows", () => {
     assert.throws(() => readAllows(join(rootLink, "allows.json"), root), /is inside the workspace/);
   });
 
+  it("is refused where it names a link outside the workspace, and follows none inside", async () => {
+    const file = join(dir, "allows.json");
+    const target = join(dir, "target");
+    await writeFile(target, "");
+    await symlink(target, join(dir, "link"));
+    await symlink(dir, join(root, "out"));
+    for (const allow of [
+      { read: join(dir, "link") },
+      { write: join(dir, "link") },
+      { write: "../link" },
+    ]) {
+      await writeFile(file, JSON.stringify([allow]));
+      assert.throws(() => readAllows(file, root), {
+        message: `COUNTERSIGN_ALLOWS: ${Object.values(allow)[0]} leads to ${target}: name that`,
+      });
+    }
+    const rootLink = join(dir, "root-link");
+    await symlink(root, rootLink);
+    await writeFile(file, JSON.stringify([{ write: join(rootLink, "new", "a.txt") }]));
+    assert.throws(() => readAllows(file, root), /leads to .*workspace\/new\/a\.txt: name that/);
+    await writeFile(
+      file,
+      JSON.stringify([
+        { read: target },
+        { write: join(dir, "none", "b") },
+        { write: "out/target" },
+      ]),
+    );
+    // What a repository's own link leads to is not what the user has named.
+    assert.deepEqual(readAllows(file, root), [
+      { read: target },
+      { write: join(dir, "none", "b") },
+      { write: join(root, "out/target") },
+    ]);
+  });
+
   it("is refused where it is missing, no JSON, or says more than an exact thing", async () => {
     const file = join(dir, "allows.json");
     assert.throws(() => readAllows(file, root), /ENOENT/);
