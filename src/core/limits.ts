@@ -61,6 +61,9 @@ export const MODEL_ATTEMPTS = 6;
 export const RETRY_FIRST_MS = 1_000;
 export const RETRY_LONGEST_MS = 30_000;
 export const RETRY_AFTER_LONGEST_MS = 300_000;
+/** One event of a model's stream, and one answer as it comes over the wire, in bytes. */
+export const STREAM_EVENT_BYTES = 32 * 1024 * KiB;
+export const ANSWER_BYTES = 64 * 1024 * KiB;
 /** Silence on a model's stream after which it counts as broken. */
 export const MODEL_IDLE_MS = 120_000;
 /** The shortest and the longest silence that a user may set, in seconds. */

@@ -42,17 +42,25 @@ export class AnthropicClient implements ChatClient {
   }
 
   async send(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
+    const seen = { delivered: false };
     try {
-      return await this.attempt(request, options);
+      return await this.attempt(request, options, seen);
     } catch (error) {
       const refused = error instanceof ChatError && error.kind === "request";
-      if (!refused || !this.autoCache || !/cache_control/.test(error.message)) throw error;
+      // Never after content was delivered, in which a server can say what it likes.
+      if (!refused || seen.delivered || !this.autoCache || !/cache_control/.test(error.message))
+        throw error;
       this.autoCache = false;
-      return this.attempt(request, options);
+      return this.attempt(request, options, seen);
     }
   }
 
-  private async attempt(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
+  /** `seen` is told whether anything of an answer was delivered. */
+  private async attempt(
+    request: ChatRequest,
+    options: SendOptions,
+    seen: { delivered: boolean },
+  ): Promise<ChatAnswer> {
     const { context, origin } = this.server;
     const key = this.config.key?.trim() ?? "";
     const exchange = new Exchange({
@@ -64,12 +72,16 @@ export class AnthropicClient implements ChatClient {
       transport: this.transport,
     });
     const reading = new AnthropicReading(request, options, this.server, this.model);
-    return exchange.answer(reading, () =>
-      exchange.post(
-        endpoint(this.server, "/v1/messages"),
-        anthropicBody(request, this.config, this.autoCache),
-        { "anthropic-version": ANTHROPIC_VERSION },
-      ),
-    );
+    try {
+      return await exchange.answer(reading, () =>
+        exchange.post(
+          endpoint(this.server, "/v1/messages"),
+          anthropicBody(request, this.config, this.autoCache),
+          { "anthropic-version": ANTHROPIC_VERSION },
+        ),
+      );
+    } finally {
+      seen.delivered = reading.delivered;
+    }
   }
 }

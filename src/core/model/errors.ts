@@ -37,20 +37,38 @@ export interface ServerFault {
 
 const DETAIL_CHARS = 400;
 
-/** Takes every secret out of a text, and control characters with them. */
+/** So many first characters of a secret at the end of a text are taken for a secret that was cut. */
+const CUT_CHARS = 4;
+
+/**
+ * Takes every secret out of a text, one that is cut at its end too (bodies are cut before they come
+ * here), and control characters with them.
+ */
 export function scrub(text: string, secrets: readonly string[]): string {
+  const forms = [...secrets]
+    .sort((a, b) => b.length - a.length)
+    .filter((secret) => secret !== "")
+    .flatMap((secret) => [
+      ...new Set([
+        secret,
+        encodeURIComponent(secret),
+        encodeURI(secret),
+        JSON.stringify(secret).slice(1, -1),
+      ]),
+    ]);
   let clean = text;
-  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
-    if (secret === "") continue;
-    for (const form of new Set([
-      secret,
-      encodeURIComponent(secret),
-      JSON.stringify(secret).slice(1, -1),
-    ])) {
-      clean = clean.replaceAll(form, "…");
-    }
+  for (const form of forms) clean = clean.replaceAll(form, "…");
+  clean = clean.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
+  const cut = Math.max(0, ...forms.map((form) => cutOff(clean, form)));
+  return cut === 0 ? clean : `${clean.slice(0, -cut)}…`;
+}
+
+/** How many characters at the end of a text are the beginning of a secret. */
+function cutOff(text: string, secret: string): number {
+  for (let length = secret.length - 1; length >= CUT_CHARS; length--) {
+    if (text.endsWith(secret.slice(0, length))) return length;
   }
-  return clean.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
+  return 0;
 }
 
 /** A URL as it may be shown: no credentials, no query. */

@@ -1,3 +1,4 @@
+import { ANSWER_BYTES } from "../limits.js";
 import { type ChatAnswer, ChatError } from "./chatClient.js";
 import {
   chatError,
@@ -6,8 +7,9 @@ import {
   faultIn,
   faultOf,
   isRecord,
+  scrub,
 } from "./errors.js";
-import { EventReader, type StreamEvent } from "./sse.js";
+import { EventReader, EventTooLong, type StreamEvent } from "./sse.js";
 import { byFetch, type Reply, type Transport } from "./transport.js";
 
 export interface ExchangeOptions {
@@ -96,7 +98,7 @@ export class Exchange {
       throw this.fail(
         new ChatError(
           "connection",
-          `${this.options.context.server} redirects to ${redirectTarget(to, url)}. Set that as the base URL if you trust it.`,
+          `${this.options.context.server} redirects to ${scrub(redirectTarget(to, url), this.options.context.secrets)}. Set that as the base URL if you trust it.`,
         ),
       );
     }
@@ -122,7 +124,10 @@ export class Exchange {
     }
     const reader = new EventReader();
     let any = false;
+    let size = 0;
     for await (const bytes of response.body) {
+      size += bytes.length;
+      if (size > ANSWER_BYTES) throw tooLong(context);
       const { events, lines } = reader.push(bytes);
       // A byte now and then is no life: only a finished line is, a keep-alive comment included.
       if (lines) this.touch();
@@ -176,6 +181,7 @@ export class Exchange {
     }
     if (this.fault !== undefined) return this.fault;
     if (error instanceof ChatError) return error;
+    if (error instanceof EventTooLong) return tooLong(context);
     const broken = connectionError(error, context);
     return delivered ? brokenStream(context) : broken;
   }
@@ -233,6 +239,14 @@ export function brokenStream(context: ErrorContext): ChatError {
   return new ChatError(
     "stream",
     `The answer of ${context.server} broke off before it was whole. Nothing of it was carried out; go on to ask again.`,
+  );
+}
+
+/** A server that never ends; to ask again would bring the same. */
+function tooLong(context: ErrorContext): ChatError {
+  return new ChatError(
+    "stream",
+    `${context.server} sent more than an answer can have. Nothing of it was carried out; check the base URL, or pick another model.`,
   );
 }
 

@@ -37,20 +37,27 @@ export class OpenAiClient implements ChatClient {
 
   async send(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
     const refused = new Set<keyof WireQuirks>();
+    const seen = { delivered: false };
     for (;;) {
       try {
-        return await this.attempt(request, options);
+        return await this.attempt(request, options, seen);
       } catch (error) {
         const field = this.refusedField(error);
-        // Once for each field: a server that refuses both ways has something else to say.
-        if (field === undefined || refused.has(field)) throw error;
+        // Once for each field: a server that refuses both ways has something else to say. And never
+        // after content was delivered, in which a server can say what it likes.
+        if (field === undefined || refused.has(field) || seen.delivered) throw error;
         refused.add(field);
         this.quirks = this.otherQuirks(field);
       }
     }
   }
 
-  private async attempt(request: ChatRequest, options: SendOptions): Promise<ChatAnswer> {
+  /** `seen` is told whether anything of an answer was delivered. */
+  private async attempt(
+    request: ChatRequest,
+    options: SendOptions,
+    seen: { delivered: boolean },
+  ): Promise<ChatAnswer> {
     const { context, origin } = this.server;
     const exchange = new Exchange({
       context,
@@ -61,12 +68,16 @@ export class OpenAiClient implements ChatClient {
       transport: this.transport,
     });
     const reading = new OpenAiReading(request, options, this.server, this.model);
-    return exchange.answer(reading, () =>
-      exchange.post(
-        endpoint(this.server, "/chat/completions"),
-        openaiBody(request, this.config, this.quirks, origin),
-      ),
-    );
+    try {
+      return await exchange.answer(reading, () =>
+        exchange.post(
+          endpoint(this.server, "/chat/completions"),
+          openaiBody(request, this.config, this.quirks, origin),
+        ),
+      );
+    } finally {
+      seen.delivered = reading.delivered;
+    }
   }
 
   private headers(): Record<string, string> {

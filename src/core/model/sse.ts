@@ -1,11 +1,14 @@
+import { STREAM_EVENT_BYTES } from "../limits.js";
+
 /** One event of a stream: its `event:` name, where it had one, and its data. */
 export interface StreamEvent {
   readonly event: string | undefined;
   readonly data: string;
 }
 
-/** Bytes of one event at most; a stream that never ends a line must not fill the memory. */
-const EVENT_BYTES = 32 * 1024 * 1024;
+/** An event that does not end must not fill the memory. */
+export class EventTooLong extends Error {}
+
 /** Characters kept of lines that are no event stream at all (a page, a bare error). */
 const STRAY_CHARS = 4_096;
 
@@ -24,8 +27,12 @@ export class EventReader {
   private skipLineFeed = false;
   private event: string | undefined;
   private data: string[] = [];
+  private dataLength = 0;
 
-  /** The events that `bytes` completes, and whether it completed any line (a comment is one). */
+  /**
+   * The events that `bytes` completes, and whether it completed any line (a comment is one). Throws
+   * `EventTooLong` over `STREAM_EVENT_BYTES`.
+   */
   push(bytes: Uint8Array): { readonly events: StreamEvent[]; readonly lines: boolean } {
     return this.take(this.decoder.decode(bytes, { stream: true }));
   }
@@ -62,9 +69,8 @@ export class EventReader {
     if (from < text.length) {
       this.open.push(text.slice(from));
       this.openLength += text.length - from;
-      if (this.openLength > EVENT_BYTES)
-        throw new Error("a line of the stream is longer than 32 MiB");
     }
+    if (this.openLength + this.dataLength > STREAM_EVENT_BYTES) throw new EventTooLong();
     return { events, lines };
   }
 
@@ -82,8 +88,11 @@ export class EventReader {
     const field = colon === -1 ? line : line.slice(0, colon);
     let value = colon === -1 ? "" : line.slice(colon + 1);
     if (value.startsWith(" ")) value = value.slice(1);
-    if (field === "data") this.data.push(value);
-    else if (field === "event") this.event = value;
+    if (field === "data") {
+      this.data.push(value);
+      // With what its place in the list takes, so that empty lines count too.
+      this.dataLength += value.length + 8;
+    } else if (field === "event") this.event = value;
     else if (field !== "id" && field !== "retry" && this.stray.length < STRAY_CHARS) {
       this.stray += `${line.slice(0, STRAY_CHARS)}\n`;
     }
@@ -94,6 +103,7 @@ export class EventReader {
     const { event, data } = this;
     this.event = undefined;
     this.data = [];
+    this.dataLength = 0;
     return data.length === 0 ? undefined : { event, data: data.join("\n") };
   }
 }
