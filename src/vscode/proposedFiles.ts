@@ -3,6 +3,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { whyFixed } from "../core/gate/fixed.js";
 import type { OpenCard } from "../core/turn/live.js";
+import { FlatFiles } from "./flatFiles.js";
 import { PROPOSED } from "./ids.js";
 
 /** What a document of our scheme is: one side of one card. */
@@ -40,24 +41,18 @@ interface Held {
  * Both sides of each card as files in memory: the left one read-only, the right one to be edited
  * where it comes back from an editor byte for byte. Nothing here touches a disk or the gate.
  */
-export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposable {
-  readonly #files = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+export class ProposedFiles extends FlatFiles {
   readonly #written = new vscode.EventEmitter<string>();
   readonly #held = new Map<string, Held>();
-  readonly #registration: vscode.Disposable;
-  readonly onDidChangeFile = this.#files.event;
   /** The right side of this card was saved. */
   readonly onDidWrite = this.#written.event;
 
   constructor() {
-    this.#registration = vscode.workspace.registerFileSystemProvider(PROPOSED, this, {
-      isCaseSensitive: true,
-    });
+    super(PROPOSED);
   }
 
-  dispose(): void {
-    this.#registration.dispose();
-    this.#files.dispose();
+  override dispose(): void {
+    super.dispose();
     this.#written.dispose();
   }
 
@@ -113,7 +108,7 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposab
     return side === "before" ? (held.card.before ?? new Uint8Array()) : held.right;
   }
 
-  writeFile(uri: vscode.Uri, content: Uint8Array): void {
+  override writeFile(uri: vscode.Uri, content: Uint8Array): void {
     const { held, side } = this.#find(uri);
     if (side === "before" || held.fixed !== undefined) {
       throw vscode.FileSystemError.NoPermissions(uri);
@@ -128,26 +123,6 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposab
     this.#written.fire(held.card.card);
   }
 
-  watch(): vscode.Disposable {
-    return new vscode.Disposable(() => {});
-  }
-
-  readDirectory(): [string, vscode.FileType][] {
-    return [];
-  }
-
-  createDirectory(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
   #find(uri: vscode.Uri): { held: Held; side: ProposedRef["side"] } {
     const ref = parseProposed(uri);
     const held = ref ? this.#held.get(ref.card) : undefined;
@@ -157,7 +132,6 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposab
 
   #changed(held: Held): void {
     held.mtime += 1;
-    const uri = proposedUri(held.card, "after");
-    this.#files.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    this.changed(proposedUri(held.card, "after"));
   }
 }

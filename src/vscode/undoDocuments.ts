@@ -1,25 +1,19 @@
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 import type { UndoItem } from "../core/turn/live.js";
+import { FlatFiles } from "./flatFiles.js";
 import { UNDO } from "./ids.js";
 
 export type UndoSide = "before" | "left" | "now" | "merged";
 
 /** The states of files in a plan as read-only documents, for the native diff editors. */
-export class UndoDocuments implements vscode.FileSystemProvider, vscode.Disposable {
-  readonly #files = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+export class UndoDocuments extends FlatFiles {
   readonly #bytes = new Map<string, Uint8Array>();
-  readonly #registered: vscode.Disposable;
-  readonly onDidChangeFile = this.#files.event;
   #last = 0;
 
   constructor() {
-    this.#registered = vscode.workspace.registerFileSystemProvider(UNDO, this, {
-      isReadonly: new vscode.MarkdownString(
-        vscode.l10n.t("This shows what an undo is about; it cannot be edited."),
-      ),
-      isCaseSensitive: true,
-    });
+    const why = vscode.l10n.t("This shows what an undo is about; it cannot be edited.");
+    super(UNDO, new vscode.MarkdownString(why));
   }
 
   /**
@@ -48,11 +42,6 @@ export class UndoDocuments implements vscode.FileSystemProvider, vscode.Disposab
     this.#bytes.clear();
   }
 
-  dispose(): void {
-    this.#registered.dispose();
-    this.#files.dispose();
-  }
-
   /** The editor heads each change with the name of its file, so what it is goes before the name. */
   #uri(plan: string, item: UndoItem, label: string, side: UndoSide): vscode.Uri | undefined {
     const bytes = item[side];
@@ -78,30 +67,6 @@ export class UndoDocuments implements vscode.FileSystemProvider, vscode.Disposab
 
   readFile(uri: vscode.Uri): Uint8Array {
     return this.#of(uri);
-  }
-
-  watch(): vscode.Disposable {
-    return new vscode.Disposable(() => {});
-  }
-
-  readDirectory(): [string, vscode.FileType][] {
-    return [];
-  }
-
-  createDirectory(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  writeFile(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): void {
-    throw vscode.FileSystemError.NoPermissions(uri);
   }
 }
 

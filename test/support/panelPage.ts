@@ -5,6 +5,7 @@ import { chromium, type Page } from "playwright-core";
 import { root } from "../../scripts/process.js";
 import { CHROMIUM_ARGS, chromiumPath } from "../../scripts/vscode/chromium.js";
 import type { Status, ToPanel, ViewEvent } from "../../src/webview/protocol.js";
+import { AT_REST } from "./status.js";
 
 export interface PanelPage {
   readonly page: Page;
@@ -136,17 +137,9 @@ function runningStatus(): Status {
     trusted: true,
     model: { label: "m", demo: false },
     session: {
-      id: "s",
+      ...AT_REST,
       title: "Many things",
-      folder: "w",
       state: "running",
-      readOnly: null,
-      trouble: null,
-      damage: [],
-      queue: [],
-      cards: [],
-      question: null,
-      allows: 0,
       since: AT,
       tokens: { input: 1, output: 1, cached: 0, estimated: false },
     },

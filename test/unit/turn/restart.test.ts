@@ -7,6 +7,7 @@ import {
   call,
   calling,
   eventOf,
+  hang,
   makeWorld,
   nextEvent,
   results,
@@ -18,10 +19,6 @@ import {
 import { assertGrows, assertValid } from "./valid.js";
 
 const surface = "test" as const;
-const hang: Step = (_, { signal }) =>
-  new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 
 describe("a session that is opened again", () => {
   let world: World;

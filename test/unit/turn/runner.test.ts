@@ -10,6 +10,7 @@ import {
   call,
   calling,
   eventOf,
+  hang,
   makeWorld,
   nextEvent,
   results,
@@ -21,12 +22,6 @@ import {
 import { assertGrows, assertValid } from "./valid.js";
 
 const surface = "test" as const;
-
-/** A model that is silent until it is cancelled. */
-const hang: Step = (_, { signal }) =>
-  new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 
 function ends(session: LiveSession): { reason: string; message?: string }[] {
   return session.events.flatMap((event) =>

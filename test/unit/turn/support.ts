@@ -19,6 +19,12 @@ export type Step =
   | Error
   | ((request: ChatRequest, options: SendOptions) => Promise<Partial<ChatAnswer>>);
 
+/** A model that is silent until it is cancelled. */
+export const hang: Step = (_, { signal }) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+
 /** A model that says what it is told to, in order, and keeps what it was asked. */
 export class ScriptedClient implements ChatClient {
   readonly provider = "scripted";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { FromPanel, Status, ToPanel } from "../../../src/webview/protocol.js";
+import { AT_REST } from "../../support/status.js";
 
 /** The page's end of VS Code's webview API. */
 function page() {
@@ -16,24 +17,7 @@ function page() {
 }
 
 function snapshot(session: string | null, drafts: Record<string, string> = {}): ToPanel {
-  const live: Status["session"] =
-    session === null
-      ? null
-      : {
-          id: session,
-          title: "New session",
-          folder: "w",
-          state: "idle",
-          readOnly: null,
-          trouble: null,
-          damage: [],
-          queue: [],
-          cards: [],
-          question: null,
-          allows: 0,
-          since: null,
-          tokens: { input: 0, output: 0, cached: 0, estimated: false },
-        };
+  const live = session === null ? null : { ...AT_REST, id: session };
   const status: Status = { folders: 1, trusted: true, model: null, session: live };
   return { type: "snapshot", texts: {}, drafts, status, events: [], earlier: 0, deltas: [] };
 }

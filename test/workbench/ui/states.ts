@@ -4,24 +4,16 @@
  */
 import type { EventBody } from "../../../src/core/session/events.js";
 import type { Approval, Status, ToPanel, ViewEvent } from "../../../src/webview/protocol.js";
+import { AT_REST } from "../../support/status.js";
 
 type Session = NonNullable<Status["session"]>;
 
 const AT = "2026-03-04T05:06:07.000Z";
 
 const SESSION: Session = {
-  id: "s",
+  ...AT_REST,
   title: "Make the greeting polite, and say why it was not before",
   folder: "workspace",
-  state: "idle",
-  readOnly: null,
-  trouble: null,
-  damage: [],
-  queue: [],
-  cards: [],
-  question: null,
-  allows: 0,
-  since: null,
   tokens: { input: 12_345, output: 678, cached: 9_000, estimated: false },
 };
 
