@@ -1,13 +1,13 @@
 import type { Allow, EventBody } from "../session/events.js";
 import { type AllowUse, AllowUses } from "./allows.js";
-import { Listings } from "./listings.js";
 import type { GateLedger } from "./ports.js";
 import { allowOf, type Gated, type NeedOfGated, requirement, sameAllow } from "./requirement.js";
+import { ShownAtAllows } from "./shown.js";
 
 /** A session's allows: what reads or changes them goes one after the other, so that none is used once it is gone. */
 export class AllowDesk {
   readonly #uses = new AllowUses();
-  readonly #listings = new Listings();
+  readonly #shown = new ShownAtAllows();
   /** The allow that each card's answer put on `meta.json`. */
   readonly #added = new Map<string, Allow>();
   #last: Promise<unknown> = Promise.resolve();
@@ -22,13 +22,13 @@ export class AllowDesk {
   /** Takes one event of the log into account. */
   count(event: EventBody): void {
     this.#uses.count(event);
-    this.#listings.take(event);
+    this.#shown.take(event);
   }
 
   /** What this call needs by the session's allows as they are now. */
   need(prepared: Gated): NeedOfGated {
     const need = requirement(prepared, this.ledger.allows());
-    if (need.kind !== "allowed" || !this.#listings.isWider(prepared)) return need;
+    if (need.kind !== "allowed" || !this.#shown.isWider(prepared)) return need;
     return { kind: "card", card: prepared.kind };
   }
 

@@ -7,7 +7,7 @@ export interface AllowUse {
 }
 
 /** One string for an allow: equal allows have equal keys, others never. */
-function keyOf(allow: Allow): string {
+export function keyOf(allow: Allow): string {
   if ("write" in allow) return JSON.stringify(["write", allow.write]);
   if ("read" in allow) return JSON.stringify(["read", allow.read]);
   return JSON.stringify(["run", ...allow.run]);

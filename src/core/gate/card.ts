@@ -66,6 +66,7 @@ export async function makeCard(
     return {
       ...base,
       argv: [...prepared.argv],
+      ...(prepared.program === undefined ? {} : { program: prepared.program }),
       ...(prepared.timeout === RUN_TIMEOUT_S ? {} : { timeout: prepared.timeout }),
       ...(reasons.length > 0 ? { reasons } : {}),
     };

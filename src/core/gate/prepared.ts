@@ -29,6 +29,8 @@ export interface PreparedRun {
   readonly argv: readonly string[];
   /** Whole seconds. */
   readonly timeout: number;
+  /** Absolute, where PATH gives a file of the workspace for argv's bare name. */
+  readonly program?: string;
 }
 
 /** `ask`, `finish`, `use_skill`: nothing that touches the machine. */

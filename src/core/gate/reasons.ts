@@ -1,4 +1,5 @@
 import type { LocatedPath } from "../workspace/types.js";
+import type { PreparedRun } from "./prepared.js";
 import { type Gated, isOfProcesses } from "./requirement.js";
 import { hasBidi, visible } from "./visible.js";
 
@@ -87,8 +88,11 @@ function plural(count: number, one: string, many: string): string {
 }
 
 /** Reasons that lie in a command's arguments. */
-function argvReasons(argv: readonly string[]): string[] {
+function argvReasons({ argv, program }: PreparedRun): string[] {
   const found: string[] = [];
+  if (program !== undefined) {
+    found.push(`Its program comes with the workspace: PATH gives ${visible(program)}.`);
+  }
   const hidden = argv.filter((argument) => visible(argument) !== argument);
   if (hidden.length > 0) {
     const arguments_ = plural(hidden.length, "argument holds", "arguments hold");
@@ -115,7 +119,7 @@ export interface WriteFacts {
 
 /** Why a call deserves a second look, a sentence each; empty where nothing stands out. */
 export function reasonsOf(prepared: Gated, write?: WriteFacts): string[] {
-  if (prepared.kind === "run") return argvReasons(prepared.argv);
+  if (prepared.kind === "run") return argvReasons(prepared);
   const found = pathReasons(prepared.path);
   if (prepared.kind === "read" || write === undefined) return found;
   const { mode, links, bytes } = prepared.before;

@@ -87,6 +87,8 @@ export const eventFields = {
     /** As the model gave it, where that differs from what it is. */
     given: z.string().optional(),
     argv: z.array(z.string()).optional(),
+    /** Absolute, where PATH gives a file of the workspace for argv's bare name. */
+    program: z.string().optional(),
     /** Whole seconds, where it is not the default. */
     timeout: z.number().optional(),
     /** SHA-256 of the bytes on disk, or null where there was no file. */

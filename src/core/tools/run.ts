@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { RUN_TIMEOUT_MAX_S, RUN_TIMEOUT_S } from "../limits.js";
 import { runCommand } from "../workspace/command.js";
+import { ownProgram } from "../workspace/program.js";
 import { hasLoneSurrogate } from "../workspace/show.js";
-import { ToolError } from "../workspace/types.js";
+import { FileChanged, ToolError } from "../workspace/types.js";
 import { defineTool, granted } from "./define.js";
 
 /** Why an argv cannot be started, whatever programs there are. */
@@ -33,18 +34,24 @@ export const run = defineTool({
       .optional()
       .describe(`seconds, default ${RUN_TIMEOUT_S}`),
   }),
-  async prepare(args) {
+  async prepare(args, { workspace }) {
     const refused = refuseArgv(args.argv);
     if (refused !== undefined) return refused;
+    const program = await ownProgram(workspace, args.argv[0] ?? "");
     return {
       kind: "run",
       tool: "run",
       argv: [...args.argv],
       timeout: args.timeout ?? RUN_TIMEOUT_S,
+      ...(program === undefined ? {} : { program }),
     };
   },
-  execute(_args, prepared, permit, { workspace, signal, onOutput }) {
-    const { permit: own } = granted("run", prepared, permit);
+  async execute(_args, prepared, permit, { workspace, signal, onOutput }) {
+    const { permit: own, prepared: shown } = granted("run", prepared, permit);
+    const [name = ""] = shown.argv;
+    const now = await ownProgram(workspace, name);
+    // A file that came to be before the one that was meant is for a new card to name.
+    if (now !== shown.program) return new FileChanged(now ?? name);
     return runCommand(workspace, own, { signal, onOutput });
   },
 });

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { lstatSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { MARK } from "./family.js";
 import { Kept, Live } from "./kept.js";
-import { windowsProgram } from "./program.js";
+import { isThere, windowsProgram } from "./program.js";
 import { type Ended, endProcessGroup, NOBODY } from "./terminate.js";
 
 export interface BoundedSpawn {
@@ -67,15 +66,6 @@ class Output {
     this.lastAt = performance.now();
     this.kept.add(chunk);
     this.live.add(chunk);
-  }
-}
-
-/** Not followed: the stubs of Windows' own store are links that nothing but a start goes through. */
-function isThere(file: string): boolean {
-  try {
-    return !lstatSync(file).isDirectory();
-  } catch {
-    return false;
   }
 }
 
