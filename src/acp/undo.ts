@@ -1,24 +1,7 @@
-import type { RequestPermissionRequest, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { LiveSession, UndoFile, UndoPlan, UndoTarget } from "../core/turn/live.js";
-import type { Mode } from "./options.js";
 import { commandLine, fenced, oneLine } from "./show.js";
-import { goesBack, listOf, UndoAsking } from "./undoAsking.js";
-import { type AskedUndo, outcomeOf } from "./undoUpdates.js";
-
-/** What taking back needs of its session. */
-export interface UndoHost {
-  readonly live: LiveSession;
-  readonly mode: () => Mode;
-  readonly tell: (update: SessionUpdate) => void;
-  /** The next undo in the log is the one that was asked about so. */
-  readonly expect: (asked: AskedUndo | undefined) => void;
-  /** The client's response as it came; rejects where there is none. */
-  readonly ask: (request: RequestPermissionRequest, signal: AbortSignal) => Promise<unknown>;
-  readonly report: (message: string) => void;
-}
-
-/** Taking changes back, or bringing back what was taken back. */
-export type Which = "undo" | "redo";
+import { goesBack, listOf, UndoAsking, type UndoHost, type Which } from "./undoAsking.js";
+import { outcomeOf } from "./undoUpdates.js";
 
 const NOTHING = {
   undo: "There is nothing to undo: no turn has changed a file, or all that did are undone.",

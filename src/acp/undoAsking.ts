@@ -3,14 +3,31 @@ import { randomUUID } from "node:crypto";
 import {
   type PermissionOption,
   RequestError,
+  type RequestPermissionRequest,
+  type SessionUpdate,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
 import { unifiedDiff } from "../core/gate/diff.js";
-import type { UndoChoice, UndoItem, UndoPlan } from "../core/turn/live.js";
+import type { LiveSession, UndoChoice, UndoItem, UndoPlan } from "../core/turn/live.js";
+import type { Mode } from "./options.js";
 import { chosen } from "./permission.js";
 import { block, commandLine, fenced, hidesSomething, oneLine } from "./show.js";
-import type { UndoHost, Which } from "./undo.js";
 import type { AskedUndo } from "./undoUpdates.js";
+
+/** What taking back needs of its session. */
+export interface UndoHost {
+  readonly live: LiveSession;
+  readonly mode: () => Mode;
+  readonly tell: (update: SessionUpdate) => void;
+  /** The next undo in the log is the one that was asked about so. */
+  readonly expect: (asked: AskedUndo | undefined) => void;
+  /** The client's response as it came; rejects where there is none. */
+  readonly ask: (request: RequestPermissionRequest, signal: AbortSignal) => Promise<unknown>;
+  readonly report: (message: string) => void;
+}
+
+/** Taking changes back, or bringing back what was taken back. */
+export type Which = "undo" | "redo";
 
 type Option<Id extends string> = PermissionOption & { readonly optionId: Id };
 type Choices = ReadonlyMap<string, UndoChoice>;

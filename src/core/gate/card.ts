@@ -3,9 +3,18 @@ import { RUN_TIMEOUT_S } from "../limits.js";
 import type { EventBody, OtherCard, SessionEvent } from "../session/events.js";
 import type { LocatedPath, Workspace } from "../workspace/types.js";
 import { unifiedDiff } from "./diff.js";
-import type { CardEdit } from "./edit.js";
 import { reasonsOf } from "./reasons.js";
 import type { Gated } from "./requirement.js";
+
+/** A `card_edited` event as the gate logs it. */
+export type CardEdited = Extract<EventBody, { type: "card_edited" }>;
+
+/** What a person made of a proposal. */
+export interface CardEdit {
+  readonly event: CardEdited;
+  /** Every byte that an Approve now writes. */
+  readonly after: Uint8Array;
+}
 
 /** A card that waits for its answer, with the bytes it was made from. */
 export interface OpenCard {

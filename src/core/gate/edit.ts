@@ -1,22 +1,12 @@
 import { WRITE_BYTES } from "../limits.js";
-import type { EventBody, EventOf, SessionEvent } from "../session/events.js";
+import type { EventOf, SessionEvent } from "../session/events.js";
 import { digest } from "../workspace/digest.js";
-import type { CardRaised } from "./card.js";
+import type { CardEdit, CardEdited, CardRaised } from "./card.js";
 import { unifiedDiff } from "./diff.js";
 import { whyFixed } from "./fixed.js";
 import type { PreparedWrite } from "./prepared.js";
 import { receiptOf } from "./receipt.js";
 import type { Gated } from "./requirement.js";
-
-/** A `card_edited` event as the gate logs it. */
-export type CardEdited = Extract<EventBody, { type: "card_edited" }>;
-
-/** What a person made of a proposal. */
-export interface CardEdit {
-  readonly event: CardEdited;
-  /** Every byte that an Approve now writes. */
-  readonly after: Uint8Array;
-}
 
 /** What became of an edit: only `taken` changed anything. */
 export type EditOutcome =

@@ -1,6 +1,6 @@
 import type { SessionEvent } from "../session/events.js";
-import type { CardRaised } from "./card.js";
-import { type CardEdit, makeEdit, PastEdits, refuseEdit } from "./edit.js";
+import type { CardEdit, CardRaised } from "./card.js";
+import { makeEdit, PastEdits, refuseEdit } from "./edit.js";
 import { isOpen, type Pending } from "./pending.js";
 import type { GateLedger } from "./ports.js";
 

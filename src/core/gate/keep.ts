@@ -1,13 +1,5 @@
 import type { FileChange } from "../session/events.js";
-import type { LocatedPath, Snapshot } from "../workspace/types.js";
-import type { GateLedger } from "./ports.js";
-
-/** A change of one file, to the byte; `after: null` takes the file away. */
-export interface KnownChange {
-  readonly path: LocatedPath;
-  readonly before: Snapshot;
-  readonly after: Uint8Array | null;
-}
+import type { GateLedger, KnownChange } from "./ports.js";
 
 /**
  * Keeps the bytes on both sides of a change, so that it can be undone whatever becomes of it, and

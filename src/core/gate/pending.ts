@@ -1,7 +1,6 @@
 import type { Answer } from "../session/events.js";
 import { digest } from "../workspace/digest.js";
-import type { OpenCard } from "./card.js";
-import type { CardEdit } from "./edit.js";
+import type { CardEdit, OpenCard } from "./card.js";
 import type { AdmitRequest } from "./ports.js";
 import type { Gated } from "./requirement.js";
 

@@ -1,7 +1,6 @@
 import type { Allow, Delta, EventBody, SessionEvent, Surface } from "../session/events.js";
 import type { Permit } from "../workspace/permit.js";
-import type { LocatedPath, Workspace } from "../workspace/types.js";
-import type { KnownChange } from "./keep.js";
+import type { LocatedPath, Snapshot, Workspace } from "../workspace/types.js";
 import type { Prepared, PreparedWrite } from "./prepared.js";
 
 export interface AppendOptions {
@@ -45,6 +44,13 @@ export interface AdmitRequest {
   /** The card that a new one takes the place of: spent, made anew, or open when the host died. */
   readonly replaces?: string;
   readonly signal: AbortSignal;
+}
+
+/** A change of one file, to the byte; `after: null` takes the file away. */
+export interface KnownChange {
+  readonly path: LocatedPath;
+  readonly before: Snapshot;
+  readonly after: Uint8Array | null;
 }
 
 /** One file of an undo: over exactly these bytes, exactly those; `after: null` removes it. */
