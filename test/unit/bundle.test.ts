@@ -46,7 +46,7 @@ function packagesOf(sources: readonly string[]): string[] {
 }
 
 describe("what is loaded", () => {
-  it("at activation is the shell, of the core alone what shows texts, and no package", async () => {
+  it("at activation is the shell, of the core alone what shows texts and clamps settings, and no package", async () => {
     const { sources, bytes } = await loadedAtOnce("src/extension.ts");
     assert.deepEqual(packagesOf(sources), []);
     const core = sources.filter((source) => source.startsWith("src/core/"));
@@ -54,6 +54,7 @@ describe("what is loaded", () => {
       "src/core/gate/fixed.ts",
       "src/core/gate/visible.ts",
       "src/core/messageOf.ts",
+      "src/core/model/given.ts",
       "src/core/workspace/digest.ts",
       "src/core/workspace/show.ts",
     ]);
