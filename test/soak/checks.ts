@@ -42,10 +42,20 @@ export class Checks {
     this.#outside = snapshot(join(base, "outside"));
   }
 
-  /** What holds at any time, also right after a kill. */
-  async atRest(): Promise<Fault[]> {
+  /**
+   * What holds at any time, also right after a kill. A host that has just opened its sessions may be
+   * at work by then: an effect that is seen has begun in the log that is read after it, and only what
+   * had ended in the log of before must be seen. `moment` is for tests of that.
+   */
+  async atRest(moment: (which: "beforeFiles" | "afterFiles") => void = () => {}): Promise<Fault[]> {
     const faults: Fault[] = [];
-    const logs = readLogs(join(this.base, "home"), faults);
+    const home = join(this.base, "home");
+    const earlier = readLogs(home, []);
+    moment("beforeFiles");
+    const marks = this.#marks(faults);
+    const ran = readRan(join(this.base, "ws/ran"));
+    moment("afterFiles");
+    const logs = readLogs(home, faults);
     if (snapshot(join(this.base, "outside")) !== this.#outside) {
       faults.push({ invariant: "nothing written outside", what: "the tree outside has changed" });
     }
@@ -53,7 +63,7 @@ export class Checks {
       faults.push(...faultsOf(log), ...this.#grown(log), ...this.#meta(log));
       faults.push(...(await this.#chain(log)));
     }
-    faults.push(...this.#files(logs), ...this.#commands(logs));
+    faults.push(...begun(marks, logs), ...commands(ran, earlier, logs));
     return faults;
   }
 
@@ -120,12 +130,9 @@ export class Checks {
       .map((allow) => ({ invariant: "no allow that nobody gave", what: `${id}: ${allow}` }));
   }
 
-  /** Every file is one that somebody wrote whole, and a call's only where its effect had begun. */
-  #files(logs: readonly Log[]): Fault[] {
-    const faults: Fault[] = [];
-    const started = startedCalls(logs)
-      .map(({ args }) => args)
-      .join("\n");
+  /** The mark of every file that the model wrote last; a file that is not whole is a fault. */
+  #marks(faults: Fault[]): Map<string, string> {
+    const marks = new Map<string, string>();
     const at = join(this.base, "ws/files");
     for (const name of namesUnder(at)) {
       const path = join(at, name);
@@ -133,38 +140,49 @@ export class Checks {
       const found = readMarked(readFileSync(path, "utf8"));
       if ("wrong" in found) {
         faults.push({ invariant: "every file before or after", what: `${name}: ${found.wrong}` });
-      } else if (!found.mark.startsWith("[e") && !started.includes(found.mark)) {
-        const what = `${name} has ${found.mark}, and its call had not begun`;
-        faults.push({ invariant: "no effect without its answer or allow", what });
-      }
+      } else if (!found.mark.startsWith("[e")) marks.set(name, found.mark);
     }
-    return faults;
+    return marks;
   }
+}
 
-  /** Every command that ran had begun, and ran as often as it began. */
-  #commands(logs: readonly Log[]): Fault[] {
-    const faults: Fault[] = [];
-    const starts = new Map<string, { began: number; ended: number }>();
-    for (const { args, ok } of startedCalls(logs)) {
-      const token = /echo (T\w+) >> ran/.exec(args)?.[1];
-      if (token === undefined) continue;
-      const { began, ended } = starts.get(token) ?? { began: 0, ended: 0 };
-      starts.set(token, { began: began + 1, ended: ended + (ok ? 1 : 0) });
+/** A call's bytes are in a file only where its effect had begun. */
+function begun(marks: ReadonlyMap<string, string>, logs: readonly Log[]): Fault[] {
+  const started = startedCalls(logs)
+    .map(({ args }) => args)
+    .join("\n");
+  return [...marks]
+    .filter(([, mark]) => !started.includes(mark))
+    .map(([name, mark]) => ({
+      invariant: "no effect without its answer or allow",
+      what: `${name} has ${mark}, and its call had not begun`,
+    }));
+}
+
+/** Every command that ran had begun, as often, and ran as often as it is said to have ended well. */
+function commands(ran: readonly string[], earlier: readonly Log[], logs: readonly Log[]): Fault[] {
+  const faults: Fault[] = [];
+  const [began, ended] = [
+    tokens(startedCalls(logs)),
+    tokens(startedCalls(earlier).filter(({ ok }) => ok)),
+  ];
+  for (const token of new Set([...ran, ...began, ...ended])) {
+    const of = (list: readonly string[]): number => list.filter((one) => one === token).length;
+    const times = of(ran);
+    if (times > of(began)) {
+      const what = `the command ${token} ran ${times} times and began ${of(began)} times`;
+      faults.push({ invariant: "no effect without its answer or allow", what });
+    } else if (times < of(ended)) {
+      const what = `the command ${token} ran ${times} times, and ${of(ended)} are said to have ended well`;
+      faults.push({ invariant: "a result says what happened", what });
     }
-    const lines = readRan(join(this.base, "ws/ran"));
-    for (const token of new Set([...lines, ...starts.keys()])) {
-      const ran = lines.filter((line) => line === token).length;
-      const { began, ended } = starts.get(token) ?? { began: 0, ended: 0 };
-      if (ran > began) {
-        const what = `the command ${token} ran ${ran} times and began ${began} times`;
-        faults.push({ invariant: "no effect without its answer or allow", what });
-      } else if (ran < ended) {
-        const what = `the command ${token} ran ${ran} times, and ${ended} are said to have ended well`;
-        faults.push({ invariant: "a result says what happened", what });
-      }
-    }
-    return faults;
   }
+  return faults;
+}
+
+/** What each of these calls writes into `ran`. */
+function tokens(calls: readonly { readonly args: string }[]): string[] {
+  return calls.flatMap(({ args }) => /echo (T\w+) >> ran/.exec(args)?.[1] ?? []);
 }
 
 function readRan(path: string): string[] {

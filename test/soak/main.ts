@@ -41,7 +41,12 @@ process.exitCode = await withHost(async (program) => {
     console.error("--minutes takes a number over 0, --seed a whole number");
     return 1;
   }
-  const { tally, failed } = await soak(program, { ms, seed, tell: (line) => console.log(line) });
+  const { tally, failed } = await soak(program, {
+    ms,
+    seed,
+    tell: (line) => console.log(line),
+    keep: (failing) => join(process.cwd(), `soak-${failing}.world`),
+  });
   console.log(tally.report());
   console.log(`${((Date.now() - began) / 60_000).toFixed(1)} minutes, first seed ${seed}`);
   if (failed === undefined) {
@@ -52,6 +57,7 @@ process.exitCode = await withHost(async (program) => {
   console.log(
     `BROKEN in round ${broken.round} of seed ${plan.seed}: ${broken.invariant}\n${broken.what}`,
   );
+  console.log(`What was there is kept in soak-${plan.seed}.world`);
   if (values["no-shrink"]) return 1;
   const small = await shrunk(program, plan, broken, SHRINK_MS);
   const file = join(process.cwd(), `soak-${plan.seed}.json`);

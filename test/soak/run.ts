@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, watch } from "node:fs";
+import { cpSync, existsSync, lstatSync, readdirSync, rmSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Checks } from "./checks.js";
@@ -36,6 +36,8 @@ export class Run {
     /** The built `host.ts`. */
     private readonly program: string,
     private readonly tally: Tally,
+    /** Where the world is kept if an invariant breaks. */
+    private readonly keep?: string,
   ) {
     this.#disk = new Disk();
     const { base } = this.#disk;
@@ -56,7 +58,10 @@ export class Run {
         const calm = number === rounds.length - 1;
         const faults = await this.#round(round, number, calm);
         const [first] = faults;
-        if (first !== undefined) return { ...first, round: number };
+        if (first !== undefined) {
+          if (this.keep !== undefined) keepTree(this.#disk.base, this.keep);
+          return { ...first, round: number };
+        }
         this.tally.add("rounds");
       }
       this.tally.addLogs(readLogs(join(this.#disk.base, "home"), []));
@@ -211,4 +216,14 @@ export class Run {
     const wrong = this.#model.wrong.map((what) => ({ invariant: "every request valid", what }));
     return [...child.broken, ...wrong, ...(await this.#checks.atRest())];
   }
+}
+
+/** Copies what of a tree can be copied: files, directories and links as they are. */
+function keepTree(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  const filter = (path: string): boolean => {
+    const stats = lstatSync(path);
+    return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+  };
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter });
 }

@@ -48,6 +48,8 @@ export async function soak(
     readonly rounds?: number;
     readonly longest?: number;
     readonly tell?: (line: string) => void;
+    /** Where the world of the plan that failed is kept, by its seed. */
+    readonly keep?: (seed: number) => string;
   },
 ): Promise<Soaked> {
   const tally = new Tally();
@@ -58,7 +60,7 @@ export async function soak(
     seed++
   ) {
     const plan = planOf(seed, options.rounds, options.longest);
-    const broken = await new Run(plan, program, tally).all();
+    const broken = await new Run(plan, program, tally, options.keep?.(seed)).all();
     if (broken !== undefined) return { tally, failed: { plan, broken } };
     options.tell?.(`seed ${seed}: ${tally.of("turns")} turns, ${tally.kills} kills so far`);
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Checks } from "../../soak/checks.js";
 import { marked } from "../../soak/files.js";
@@ -45,6 +46,26 @@ describe("what the soak looks for", () => {
 
   it("is nothing where all is as it should be", async () => {
     assert.deepEqual(await checks.opened(), []);
+  });
+
+  it("is nothing where a host begins and ends calls while it looks", async () => {
+    const whole = await readFile(log, "utf8");
+    const before = whole.slice(
+      0,
+      whole.indexOf("\n", whole.indexOf('"type":"model_answered"')) + 1,
+    );
+    const [file, ran] = [join(base, "ws/files/a.txt"), join(base, "ws/ran")];
+    for (const now of ["beforeFiles", "afterFiles"] as const) {
+      await writeFile(log, before);
+      await Promise.all([rm(file, { force: true }), rm(ran, { force: true })]);
+      const found = await new Checks(base, new Set()).atRest((which) => {
+        if (which !== now) return;
+        writeFileSync(log, whole);
+        writeFileSync(file, text("[m1]"));
+        writeFileSync(ran, "T1\n");
+      });
+      assert.deepEqual(found, [], now);
+    }
   });
 
   const change = async (path: string, from: string, to: string): Promise<void> => {
