@@ -2,18 +2,18 @@ import {
   type AgentContext,
   methods,
   type PromptResponse,
-  RequestError,
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { DELTA_BATCH_MS } from "../core/limits.js";
 import type { Delta, EventOf, SessionEvent } from "../core/session/events.js";
-import type { AskOutcome, LiveSession } from "../core/turn/live.js";
+import type { LiveSession } from "../core/turn/live.js";
 import { Asks } from "./asks.js";
 import { listQueue } from "./commands.js";
 import type { Mode } from "./options.js";
 import { Outbox } from "./outbox.js";
+import { Outputs } from "./outputs.js";
 import { cardTexts } from "./permission.js";
+import { PromptEnds } from "./promptEnds.js";
 import { type End, Turns } from "./turns.js";
 import { takeBack } from "./undo.js";
 import { said, Updates } from "./updates.js";
@@ -42,14 +42,11 @@ export class AcpSession {
   readonly #turns: Turns;
   /** Arguments of calls that have no result yet. */
   readonly #inputs = new Map<string, unknown>();
-  readonly #outputs = new Map<string, NodeJS.Timeout>();
+  readonly #outputs: Outputs;
   readonly #listeners: readonly { dispose(): void }[];
-  /** Asks that a prompt of this connection queued. */
-  readonly #prompted = new Set<string>();
+  readonly #prompts: PromptEnds;
   #title: string | undefined;
   #replies = 0;
-  /** How often the client has cancelled: a prompt that came before the last time is cancelled too. */
-  #cancels = 0;
   /** Aborts the undo that the client is being asked about. */
   #undoing: AbortController | undefined;
   #closed = false;
@@ -62,9 +59,15 @@ export class AcpSession {
     const { client, gone, report } = host;
     this.#updates = new Updates(root, host);
     this.#turns = new Turns(live);
+    this.#prompts = new PromptEnds(live, this.#turns, {
+      gone,
+      report,
+      tellQueue: (seq) => this.#tellQueue(seq),
+    });
     this.#outbox = new Outbox((update) =>
       client.notify(methods.client.session.update, { sessionId: live.id, update }),
     );
+    this.#outputs = new Outputs(this.#outbox, (call) => this.#updates.output(call));
     this.#asks = new Asks(live, {
       client,
       gone,
@@ -134,20 +137,9 @@ export class AcpSession {
   async prompt(text: string, signal: AbortSignal): Promise<PromptResponse> {
     const question = this.live.openQuestion;
     if (question === undefined || question.options?.length) {
-      return this.#respond(await this.#askAndWait(() => this.live.ask(text), signal));
+      return this.#respond(await this.#prompts.ofAsk(() => this.live.ask(text), signal));
     }
-    const asked = this.live.events.findLast(
-      (one) => one.type === "question" && one.question === question.question,
-    );
-    const cancels = this.#cancels;
-    const { value: outcome, seen } = await this.#turns.during(() =>
-      this.live.answerQuestion(question.question, text),
-    );
-    if (outcome.outcome !== "gone") {
-      return this.#respond(await this.#turnEnd(asked?.turn ?? "", seen, signal));
-    }
-    if (cancels !== this.#cancels) return this.#respond({ stopReason: "cancelled" });
-    throw RequestError.invalidRequest(undefined, outcome.message);
+    return this.#respond(await this.#prompts.ofAnswer(question, text, signal));
   }
 
   /** Takes back what the last turn changed, or what the last undo did, as the client confirms it. */
@@ -182,96 +174,28 @@ export class AcpSession {
    * in the queue, and its prompt ends.
    */
   async cancel(): Promise<void> {
-    this.#cancels++;
+    this.#prompts.cancelled();
     this.#undoing?.abort();
     await this.live.cancel();
   }
 
   /** Goes on with an interrupted turn, or sends on what waits in the queue. */
   async goOn(signal: AbortSignal): Promise<PromptResponse> {
-    return this.#respond(await this.#askAndWait(() => this.live.goOn(), signal));
+    return this.#respond(await this.#prompts.ofAsk(() => this.live.goOn(), signal));
   }
 
   /** Ends the session on this connection; open cards stay open in the log. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#prompts.close();
     this.#asks.close();
     this.#undoing?.abort();
     await this.live.close();
     for (const listener of this.#listeners) listener.dispose();
-    for (const timer of this.#outputs.values()) clearTimeout(timer);
+    this.#outputs.close();
     this.#turns.close();
     this.#outbox.close();
-  }
-
-  async #askAndWait(ask: () => Promise<AskOutcome>, signal: AbortSignal): Promise<End> {
-    const cancels = this.#cancels;
-    // A turn may have ended by the time that the core says it started.
-    const { value: outcome, seen } = await this.#turns.during(ask);
-    const cancelled = cancels !== this.#cancels;
-    switch (outcome.outcome) {
-      case "refused":
-        if (cancelled) return { stopReason: "cancelled" };
-        throw RequestError.invalidRequest(undefined, outcome.message);
-      case "started":
-        return this.#turnEnd(outcome.turn, seen, signal);
-      case "queued":
-        return this.#queuedEnd(outcome.ask, cancelled, seen, signal);
-    }
-  }
-
-  async #queuedEnd(
-    ask: string,
-    cancelled: boolean,
-    seen: readonly SessionEvent[],
-    signal: AbortSignal,
-  ): Promise<End> {
-    this.#prompted.add(ask);
-    const started = this.#turns.start(ask, seen);
-    const start = await this.#until(started, signal, () => this.live.withdraw(ask));
-    this.#prompted.delete(ask);
-    if (start === "held") {
-      const { events } = this.live;
-      const last = events.findLast(
-        (one) => one.type === "turn_ended" || (one.type === "ask_queued" && one.ask === ask),
-      );
-      // It was not in the queue yet when the turn's end told of that.
-      if (last?.type === "ask_queued") this.#tellQueue(last.seq);
-      return this.#turns.held();
-    }
-    if (start === "closed" || start === "withdrawn") return { stopReason: "cancelled" };
-    // The cancel came after this prompt, and found nothing that ran yet.
-    if (cancelled) await this.live.cancel();
-    const later = this.live.events.filter((event) => event.seq > start.seq);
-    return this.#turnEnd(start.turn ?? "", later, signal);
-  }
-
-  async #turnEnd(turn: string, seen: readonly SessionEvent[], signal: AbortSignal): Promise<End> {
-    const ended = this.#turns.end(turn, seen);
-    const end = await this.#until(ended, signal, () => this.live.cancel());
-    await this.#turns.settled(turn);
-    return end === "closed" ? { stopReason: "cancelled" } : end;
-  }
-
-  /** Calls `abort` when the client takes its request back, and waits for what comes of it. */
-  async #until<T>(
-    value: Promise<T>,
-    signal: AbortSignal,
-    abort: () => Promise<unknown>,
-  ): Promise<T> {
-    const aborted = (): void => {
-      // The same signal says that the client is gone, which leaves open cards open.
-      if (this.#closed || this.host.gone.aborted) return;
-      abort().catch((error: unknown) => this.host.report(String(error)));
-    };
-    if (signal.aborted) aborted();
-    signal.addEventListener("abort", aborted, { once: true });
-    try {
-      return await value;
-    } finally {
-      signal.removeEventListener("abort", aborted);
-    }
   }
 
   /** Asks the client when all that was told before has left; rejects where it does not answer. */
@@ -311,10 +235,12 @@ export class AcpSession {
 
   #event(event: SessionEvent): void {
     this.#remember(event);
-    if (event.type === "call_ended") this.#stopOutput(event.call);
+    if (event.type === "call_ended") this.#outputs.stop(event.call);
     // The words of a prompt are the client's own; those of an older queue it has not seen.
     const echo =
-      event.type === "turn_started" && event.ask !== undefined && !this.#prompted.has(event.ask);
+      event.type === "turn_started" &&
+      event.ask !== undefined &&
+      !this.#prompts.hasQueued(event.ask);
     for (const update of this.#updates.event(event, echo)) this.#outbox.push(update);
     if (event.type === "turn_ended" && !endedByItself(event) && this.live.queue.length > 0) {
       this.#tellQueue(event.seq);
@@ -326,7 +252,7 @@ export class AcpSession {
 
   #delta(delta: Delta): void {
     for (const update of this.#updates.delta(delta)) this.#outbox.push(update);
-    if (delta.type === "output") this.#outputSoon(delta.call);
+    if (delta.type === "output") this.#outputs.soon(delta.call);
     else if (delta.type === "state") this.#turns.state();
     else if (delta.type === "card_changed") this.#asks.changed(delta);
     else if (delta.type === "card_others") this.#asks.others(delta);
@@ -337,23 +263,6 @@ export class AcpSession {
     if (title === undefined || title === this.#title) return;
     this.#title = title;
     this.tell({ sessionUpdate: "session_info_update", title });
-  }
-
-  /** A flood of output becomes a look at its end, every so often. */
-  #outputSoon(call: string): void {
-    if (this.#outputs.has(call)) return;
-    const timer = setTimeout(() => {
-      this.#outputs.delete(call);
-      const update = this.#updates.output(call);
-      if (update !== undefined) this.#outbox.push(update, `output:${call}`);
-    }, DELTA_BATCH_MS);
-    this.#outputs.set(call, timer);
-  }
-
-  #stopOutput(call: string): void {
-    clearTimeout(this.#outputs.get(call));
-    this.#outputs.delete(call);
-    this.#outbox.drop(`output:${call}`);
   }
 }
 
