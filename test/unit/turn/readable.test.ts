@@ -7,6 +7,7 @@ import type { EventBody, SessionEvent } from "../../../src/core/session/events.j
 import type { SessionToRead } from "../../../src/core/turn/live.js";
 import { exportMarkdown, ReadableView } from "../../../src/core/turn/readableLog.js";
 import { code, fence } from "../../../src/core/turn/readableText.js";
+import { longestHold } from "../../support/held.js";
 import { call, calling, makeWorld, ScriptedClient, untilState, type World } from "./support.js";
 
 /** Events as a log has them, a second apart. */
@@ -352,18 +353,10 @@ describe("a session to read", () => {
       });
     }
     const session = toRead(numbered(...start, ...bodies));
-    let longest = 0;
-    let before = performance.now();
-    let over = false;
-    const tick = (): void => {
-      const now = performance.now();
-      longest = Math.max(longest, now - before);
-      before = now;
-      if (!over) setImmediate(tick);
-    };
-    tick();
-    const text = await whole(session);
-    over = true;
+    let text = "";
+    const longest = await longestHold(async () => {
+      text = await whole(session);
+    });
     assert.ok(text.length <= LOG_VIEW_CHARS + 200 && text.length > LOG_VIEW_CHARS - 1_000);
     assert.match(
       text,
