@@ -38,6 +38,8 @@ export const DIFF_BYTES = 64 * KiB;
 export const DIFF_LINES = 400;
 /** Lines of context in a unified diff. */
 export const DIFF_CONTEXT = 3;
+/** Blanks in a row, with text on both sides, of which a card says that they may hide what follows. */
+export const CARD_BLANKS = 80;
 /** Time a fine line diff may take before a coarser one takes its place. */
 export const DIFF_TIMEOUT_MS = 40;
 

@@ -21,6 +21,7 @@ describe("the numbers of the specification", () => {
       DIFF_BYTES: 64 * KiB,
       DIFF_LINES: 400,
       DIFF_CONTEXT: 3,
+      CARD_BLANKS: 80,
       TURN_ANSWERS: 200,
       HOOK_BLOCKS: 5,
       HOOK_TIMEOUT_S: 60,

@@ -1,3 +1,4 @@
+import { CARD_BLANKS } from "../limits.js";
 import type { LocatedPath } from "../workspace/types.js";
 import type { PreparedRun } from "./prepared.js";
 import { type Gated, isOfProcesses } from "./requirement.js";
@@ -87,6 +88,13 @@ function plural(count: number, one: string, many: string): string {
   return count === 1 ? `1 ${one}` : `${count} ${many}`;
 }
 
+/** Blanks that push the text behind them out of sight, where a window does not break lines. */
+const PUSHED = new RegExp(`\\S[ \\t]{${CARD_BLANKS},}(?=\\S)`, "gu");
+
+function pushed(text: string): number {
+  return text.match(PUSHED)?.length ?? 0;
+}
+
 /** Reasons that lie in a command's arguments. */
 function argvReasons({ argv, program }: PreparedRun): string[] {
   const found: string[] = [];
@@ -102,6 +110,9 @@ function argvReasons({ argv, program }: PreparedRun): string[] {
     const lines = argument.split(/\r\n|[\n\r\u2028\u2029]/u).length;
     if (lines > 1) {
       found.push(`Argument ${index} is ${lines} lines and ${argument.length} characters long.`);
+    }
+    if (pushed(argument) > 0) {
+      found.push(`Argument ${index} goes on behind ${CARD_BLANKS} or more blanks in a row.`);
     }
   }
   return found;
@@ -140,6 +151,10 @@ export function reasonsOf(prepared: Gated, write?: WriteFacts): string[] {
   }
   if (bytes !== null && Buffer.compare(bytes, prepared.after) === 0) {
     found.push("It has exactly these bytes already.");
+  }
+  const behind = pushed(write.text);
+  if (behind > 0 && behind > pushed(Buffer.from(bytes ?? []).toString("utf8"))) {
+    found.push(`A line of it goes on behind ${CARD_BLANKS} or more blanks in a row.`);
   }
   if (!write.utf8) found.push("What is proposed is not all UTF-8; such bytes are shown as ⟦0x…⟧.");
   if (hasBidi(write.text)) {

@@ -7,9 +7,11 @@
 
 /**
  * Controls, format and bidirectional controls, private and unassigned characters, lone surrogates,
- * every space but the plain one, fillers and variation selectors, the blank Braille pattern.
+ * every space but the plain one, fillers and variation selectors, the blanks of Braille, musical,
+ * Khitan and Egyptian writing, and the stand-in for an object that is not there.
  */
-const HIDDEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800⟦]/u;
+const HIDDEN =
+  /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{16fe4}\u{13441}\u{13442}\ufffc⟦]/u;
 const NAMES = new Map([
   [0x00, "NUL"],
   [0x09, "TAB"],

@@ -93,6 +93,23 @@ describe("a card", () => {
     );
   });
 
+  it("says where text stands behind 80 blanks, and not where it does not, or did before", async () => {
+    const ran = async (argument: string): Promise<string[]> =>
+      (await makeCard(made.workspace, prepareRun(["sh", "-c", argument]), ids)).reasons ?? [];
+    const apart = (count: number, blank = " "): string => `ok${blank.repeat(count)}evil`;
+    deepStrictEqual(await ran(apart(79)), []);
+    deepStrictEqual(await ran(`${" ".repeat(200)}ok${" ".repeat(200)}`), []);
+    deepStrictEqual(await ran(apart(80)), [
+      "Argument 2 goes on behind 80 or more blanks in a row.",
+    ]);
+    const said = ["A line of it goes on behind 80 or more blanks in a row."];
+    deepStrictEqual(await reasonsOf("f", bytes(`${apart(79)}\n`)), []);
+    deepStrictEqual(await reasonsOf("f", bytes(`${apart(40)}\n${apart(80, "\t")}\n`)), said);
+    await writeFile(join(made.root, "f"), `${apart(100)}\n`);
+    deepStrictEqual(await reasonsOf("f", bytes(`${apart(100)}\nnew\n`)), []);
+    deepStrictEqual(await reasonsOf("f", bytes(`${apart(100)}\n${apart(80)}\n`)), said);
+  });
+
   it("says how long an argument with line breaks is", async () => {
     const argument = `ok${"\n".repeat(200)}; evil`;
     const card = await makeCard(made.workspace, prepareRun(["sh", "-c", argument]), ids);

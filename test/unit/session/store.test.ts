@@ -99,6 +99,10 @@ describe("the sessions of a home", () => {
     assert.equal(titleFrom("  Fix\n\tthe bug "), "Fix the bug");
     assert.equal(titleFrom("a".repeat(60)), "a".repeat(60));
     assert.equal(titleFrom("a".repeat(61)), `${"a".repeat(59)}…`);
+    const start = performance.now();
+    assert.equal(titleFrom("word ".repeat(2_000_000)), `${"word ".repeat(11).trim()}…`);
+    // A title is asked for often, and the whole of such an ask takes seconds.
+    assert.ok(performance.now() - start < 500);
     assert.equal(titleFrom(`${"word ".repeat(20)}`), `${"word ".repeat(11).trim()}…`);
     assert.equal([...titleFrom("😀".repeat(100))].length, 60);
     assert.equal(titleFrom("\u202e\0 "), NO_TITLE);
