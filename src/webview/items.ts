@@ -2,6 +2,7 @@ import type { EventOf, OtherCard } from "../core/session/events.js";
 import type { ViewEvent } from "./protocol.js";
 import type { Undo } from "./undos.js";
 
+/** A card as the chat shows it, in the call it is of. */
 export interface CardItem {
   readonly event: EventOf<"card_raised"> & { readonly cut?: boolean };
   state: "open" | "answered" | "spent" | "withdrawn";
@@ -15,6 +16,7 @@ export interface CardItem {
   others: readonly OtherCard[];
 }
 
+/** A call with all that became of it. */
 export interface CallItem {
   readonly call: string;
   readonly tool: string;
@@ -36,6 +38,7 @@ export interface CallItem {
   undone?: boolean;
 }
 
+/** A question and the user's words for it, once they are there. */
 export interface QuestionItem {
   readonly event: EventOf<"question">;
   answer?: string;
@@ -68,6 +71,7 @@ export type Body =
 /** One row of the transcript; `rev` grows with every change of it. */
 export type Item = Body & { readonly key: string; readonly seq: number; rev: number };
 
+/** A request that is made again, and when (ISO time). */
 export interface Retry {
   readonly at: string;
   readonly reason: string;

@@ -23,6 +23,7 @@ export const panelCommands = [
   "showLog",
   "startTour",
 ] as const;
+/** The commands of VS Code that a panel may run. */
 export type PanelCommand = (typeof panelCommands)[number];
 
 const fromPanel = z.discriminatedUnion("type", [
@@ -79,6 +80,7 @@ const fromPanel = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("whole"), session: id, seq: z.int().check(z.minimum(0)) }),
   z.strictObject({ type: z.literal("command"), command: z.enum(panelCommands) }),
 ]);
+/** What a panel says. The page is not trusted: this is parsed. */
 export type FromPanel = z.infer<typeof fromPanel>;
 
 const usage = z.object({
@@ -204,6 +206,7 @@ const toPanel = z.discriminatedUnion("type", [
     cards: z.array(approval),
   }),
 ]);
+/** What a panel is told. */
 export type ToPanel = z.infer<typeof toPanel>;
 
 /** A panel's message, or undefined where it is none of ours. */

@@ -1,5 +1,6 @@
 import type { Allow, EventBody } from "../session/events.js";
 
+/** An allow of the session, as a person sees it. */
 export interface AllowUse {
   readonly allow: Allow;
   /** How often a call went through by it. */

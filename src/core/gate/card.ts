@@ -40,6 +40,7 @@ export type AnswerOutcome =
 /** A `card_raised` event as the gate logs it. */
 export type CardRaised = Extract<EventBody, { type: "card_raised" }>;
 
+/** What a card is of: its call and turn, and the card before it. */
 export interface CardIds {
   readonly card: string;
   readonly call: string;

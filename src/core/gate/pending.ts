@@ -7,6 +7,7 @@ import type { Gated } from "./requirement.js";
 /** How a card ended. */
 export type End = "answered" | "spent" | "withdrawn";
 
+/** What became of a card, for the call that waits for it. */
 export type Decision =
   | {
       readonly kind: "answered";

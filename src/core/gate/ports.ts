@@ -3,6 +3,7 @@ import type { Permit } from "../workspace/permit.js";
 import type { LocatedPath, Snapshot, Workspace } from "../workspace/types.js";
 import type { Prepared, PreparedWrite } from "./prepared.js";
 
+/** How a line gets into the log. */
 export interface AppendOptions {
   /** The line is on the disk, flushed, before the promise resolves. */
   readonly flush?: boolean;
@@ -26,6 +27,7 @@ export interface GateLedger {
   removeAllow(allow: Allow): Promise<void>;
 }
 
+/** What the gate needs of its session besides the log. */
 export interface GateOptions {
   /** A new id for a card, never given before. */
   readonly newId: () => string;
@@ -35,6 +37,7 @@ export interface GateOptions {
   readonly events?: Iterable<SessionEvent>;
 }
 
+/** One prepared call that wants to begin. */
 export interface AdmitRequest {
   readonly call: string;
   readonly tool: string;
@@ -61,6 +64,7 @@ export interface UndoChange extends KnownChange {
   readonly choice?: "restore" | "merge";
 }
 
+/** An undo that the user has confirmed: `of` names the turn, the call or the undo that it takes back. */
 export interface UndoRequest {
   readonly undo: string;
   readonly kind: "turn" | "call" | "undo";
@@ -79,6 +83,7 @@ export type UndoPermit =
     }
   | { readonly kind: "remove"; readonly permit: Permit<"remove">; readonly path: LocatedPath };
 
+/** What the gate says of one call. Only `permit` lets something happen. */
 export type Admission =
   /** The call touches nothing that needs a permit. */
   | { readonly kind: "free" }

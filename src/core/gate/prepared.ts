@@ -23,6 +23,7 @@ export interface PreparedWrite {
   readonly receipt?: string;
 }
 
+/** A command as it would be started, without a shell. */
 export interface PreparedRun {
   readonly kind: "run";
   readonly tool: string;

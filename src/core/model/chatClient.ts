@@ -42,12 +42,14 @@ export type Message =
     }
   | { readonly role: "tool"; readonly call: string; readonly ok: boolean; readonly text: string };
 
+/** All that a model is told; it knows nothing of the requests before. */
 export interface ChatRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly Message[];
 }
 
+/** A piece of an answer as it comes, to be shown and not kept. */
 export type ChatDelta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string };
@@ -62,6 +64,7 @@ export interface ChatAnswer {
   readonly extra?: ProviderData;
 }
 
+/** What went wrong, as far as that says what to do. */
 export type ChatErrorKind =
   | "key"
   | "model"
@@ -92,6 +95,7 @@ export class ChatError extends Error {
   }
 }
 
+/** How one attempt is cancelled, and who hears of it as it comes. */
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly onDelta: (delta: ChatDelta) => void;

@@ -12,6 +12,7 @@ import type { LogHead } from "./chain.js";
  */
 export type FaultKind = "changed" | "removed" | "inserted" | "moved" | "unreadable" | "cut" | "end";
 
+/** One thing that does not fit, and where. */
 export interface LogFault {
   readonly kind: FaultKind;
   /** From 1. */
@@ -20,6 +21,7 @@ export interface LogFault {
   readonly text: string;
 }
 
+/** What a log's hashes say of all its lines. */
 export interface LogVerdict {
   readonly lines: number;
   /** The first line whose hash of the line before it is there; undefined where none has one. */

@@ -198,6 +198,7 @@ export const eventFields = {
   allow_revoked: z.object({ allow: allowSchema }),
 } as const;
 
+/** The types of the log's vocabulary. */
 export type EventType = keyof typeof eventFields;
 
 /** An event before it is written: `{type, turn?, …fields}`. */
@@ -208,6 +209,7 @@ export type EventBody = {
 /** The envelope: a number that grows by one a line, and an ISO 8601 time in UTC. */
 export type SessionEvent = EventBody & { readonly seq: number; readonly at: string };
 
+/** An event of one type, as it is in the log. */
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
 /** `waiting`: a card or a question is open. `interrupted`: the host stopped in mid-turn. */

@@ -33,10 +33,12 @@ const holderSchema = z.object({
   since: z.string(),
 });
 
+/** The right to write to a session, until it is let go. */
 export interface Lock {
   release(): Promise<void>;
 }
 
+/** Whether the session is ours to write to, or who has it. */
 export type LockOutcome =
   | { readonly kind: "locked"; readonly lock: Lock }
   | { readonly kind: "held"; readonly by: Holder; readonly path: string };

@@ -13,6 +13,7 @@ import { titleFrom } from "./title.js";
 
 export type { Opener };
 
+/** How an event gets into the log. */
 export interface AppendOptions {
   /** On disk, flushed, when the promise resolves: for what permits an effect. */
   readonly flush?: boolean;

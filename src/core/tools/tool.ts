@@ -13,6 +13,7 @@ export interface TurnPort {
   useSkill(name: string): Promise<ToolResult>;
 }
 
+/** What a tool is given besides its arguments. */
 export interface ToolContext {
   readonly workspace: Workspace;
   readonly signal: AbortSignal;

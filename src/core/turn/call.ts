@@ -24,6 +24,7 @@ export interface ToolSet {
   parseArgs(tool: Tool, args: unknown): unknown;
 }
 
+/** One call of the model, and what it takes to prepare, decide and execute it. */
 export interface CallRequest {
   readonly call: ModelCall;
   readonly turn: string;
@@ -38,6 +39,7 @@ export interface CallRequest {
   readonly replaces?: string;
 }
 
+/** The one result of a call, as it is in the log. */
 export interface CallOutcome {
   readonly ended: EventOf<"call_ended">;
   /** A fault of ours: the turn is to end as failed, and this goes to the output channel. */

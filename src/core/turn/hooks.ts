@@ -18,6 +18,7 @@ export interface HookInput {
 /** How a hook ended; it passes where `exit` is 0 alone. */
 export type HookEnd = Omit<EventOf<"hook_ended">, "seq" | "at" | "turn" | "type">;
 
+/** Where a Stop hook runs, and the JSON on its stdin. */
 export interface HookRun {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

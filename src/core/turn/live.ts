@@ -15,6 +15,7 @@ import type { ToolError } from "../workspace/types.js";
 
 export type { AllowUse, AnswerOutcome, EditOutcome, LogVerdict, OpenCard };
 
+/** A question that waits for the user's words, or for one of its options. */
 export interface OpenQuestion {
   readonly question: string;
   readonly call: string;
@@ -22,11 +23,13 @@ export interface OpenQuestion {
   readonly options?: readonly string[];
 }
 
+/** A message that waits for the turn before it. */
 export interface QueuedAsk {
   readonly ask: string;
   readonly text: string;
 }
 
+/** What became of a message. */
 export type AskOutcome =
   | { readonly outcome: "started"; readonly turn: string }
   | { readonly outcome: "queued"; readonly ask: string }
@@ -95,6 +98,7 @@ export interface UndoPlan {
 /** Of a file: leave it, bring the old bytes back, or write `merged`. */
 export type UndoChoice = "keep" | "restore" | "merge";
 
+/** What became of one file in an undo. */
 export interface UndoFile {
   readonly path: string;
   readonly outcome: "restored" | "removed" | "failed";
@@ -103,6 +107,7 @@ export interface UndoFile {
   readonly message?: string;
 }
 
+/** What became of an undo that was confirmed. */
 export type UndoOutcome =
   | { readonly outcome: "done"; readonly undo: string; readonly files: readonly UndoFile[] }
   /** A file is not what the plan showed: nothing was done; plan again. */
@@ -203,6 +208,7 @@ export interface SessionToRead extends Pick<LiveSession, "events" | "damage" | "
   readonly id: string;
 }
 
+/** What a host gives the core, once. */
 export interface CoreOptions {
   /** Sessions live in `<home>/sessions/<id>/`. */
   readonly home: string;

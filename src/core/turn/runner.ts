@@ -38,6 +38,7 @@ import { Turns } from "./turns.js";
 import { UndoDesk } from "./undoDesk.js";
 import { TurnWork, type WorkParts } from "./work.js";
 
+/** What an open session is made of. */
 export interface RunnerParts extends Omit<WorkParts, "gate" | "questions" | "emit"> {
   readonly readOnly: string | undefined;
   readonly report: (message: string) => void;

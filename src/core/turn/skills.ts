@@ -19,11 +19,13 @@ export interface Skill {
   readonly shown: string;
 }
 
+/** A folder that should be a skill, and why it is none. */
 export interface BrokenSkill {
   readonly where: string;
   readonly fault: string;
 }
 
+/** The skills that the model may use, and the faults of the others. */
 export interface SkillList {
   readonly skills: readonly Skill[];
   readonly broken: readonly BrokenSkill[];

@@ -4,6 +4,7 @@ import { runHook } from "./hooks.js";
 import type { StopHook } from "./live.js";
 import { hookVerdict } from "./transcript.js";
 
+/** The end of a turn that the Stop hooks are to let through. */
 export interface StopRun {
   readonly record: SessionRecord;
   readonly workspace: Workspace;

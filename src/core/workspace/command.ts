@@ -7,6 +7,7 @@ import { type BoundedExit, spawnBounded } from "./spawn.js";
 import { tellEnded } from "./tellEnded.js";
 import { ToolError, type ToolResult, type Workspace } from "./types.js";
 
+/** How a command is cancelled, and who hears its output, decoded, as it comes. */
 export interface RunOptions {
   readonly signal: AbortSignal;
   readonly onOutput: (stream: "stdout" | "stderr", text: string) => void;

@@ -31,6 +31,7 @@ export type Effect =
       readonly timeout: number;
     };
 
+/** The effects of one kind. */
 export type EffectOf<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 
 const issuer = Symbol("issuer");

@@ -10,6 +10,7 @@ import { lookAt, readOnly } from "./write.js";
 /** Puts the file at an absolute path to the trash; rejects where there is none. */
 export type Trash = (path: string) => Promise<void>;
 
+/** The file is not where it was. */
 export interface Removed {
   readonly removed: true;
   /** False where there is no trash: the file is gone from the disk. */

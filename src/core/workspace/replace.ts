@@ -5,6 +5,7 @@ import { type Place, placesLike } from "./similar.js";
 import { ToolError } from "./types.js";
 import { fileUnits, type Units } from "./units.js";
 
+/** A file's bytes with `new` in the place of `old`. */
 export interface Replacement {
   readonly bytes: Uint8Array;
   /** How often `old` was found and replaced. */

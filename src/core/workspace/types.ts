@@ -40,6 +40,7 @@ export interface RefusedPath {
   readonly reason: string;
 }
 
+/** A path after every link. What touches a file takes one of these, never a string. */
 export type ResolvedPath = InsidePath | OutsidePath | RefusedPath;
 /** A path that may be touched once the gate has let its call through. */
 export type LocatedPath = InsidePath | OutsidePath;

@@ -11,6 +11,7 @@ import type { EffectOf, Permit } from "./permit.js";
 import type { LocatedPath } from "./types.js";
 import { FileChanged, ToolError } from "./types.js";
 
+/** The file has the bytes that the card showed. */
 export interface Written {
   readonly written: true;
 }
