@@ -1,4 +1,4 @@
-import { constants, readlinkSync } from "node:fs";
+import { constants, readlinkSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { codeOf, fault, notRegular } from "./faults.js";
 import { resolvePath } from "./resolve.js";
@@ -16,7 +16,7 @@ export type Roots = Pick<Workspace, "root" | "realRoot">;
 
 export type Opened =
   /** Open, and seen to be what the path names. Whoever gets it closes it. */
-  | { readonly kind: "open"; readonly handle: FileHandle }
+  | { readonly kind: "open"; readonly handle: FileHandle; readonly stats: Stats }
   /** Nothing is there. */
   | { readonly kind: "absent" }
   /** The path leads elsewhere by now: the call is to be prepared again. */
@@ -99,7 +99,7 @@ async function tryOpen(path: LocatedPath, kind: "file" | "directory"): Promise<O
     const stats = await handle.stat();
     if (kind === "file" && !stats.isFile())
       opened = { kind: "failed", error: notRegular(path, stats) };
-    else if (await isAt(handle, path.real)) opened = { kind: "open", handle };
+    else if (await isAt(handle, path.real)) opened = { kind: "open", handle, stats };
   } finally {
     if (opened.kind !== "open") await handle.close();
   }

@@ -1,12 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
-import { READ_BYTES } from "../limits.js";
+import { BINARY_SNIFF_BYTES, READ_BYTES } from "../limits.js";
 import { digest } from "./digest.js";
 import { fault, nameOf } from "./faults.js";
 import { type Moments, openChecked, type Roots } from "./open.js";
 import type { Permit } from "./permit.js";
 import type { LocatedPath, Snapshot, ToolResult } from "./types.js";
 import { FileChanged, ToolError } from "./types.js";
-import { isBinary, readByLine, readByOffset, together, windowText } from "./window.js";
+import { reachOf, readByLine, readByOffset, Start, windowText } from "./window.js";
 
 const NO_FILE: Snapshot = { bytes: null, digest: null, mode: null, links: 0 };
 
@@ -43,9 +43,8 @@ export async function readSnapshot(
   if (opened.kind === "moved") {
     return new ToolError(`${nameOf(path)} leads elsewhere than a moment ago; make the call again.`);
   }
-  const { handle } = opened;
+  const { handle, stats } = opened;
   try {
-    const stats = await handle.stat();
     const tooLarge = (size: number) =>
       new ToolError(
         `${nameOf(path)} has ${size} bytes, and at most ${maxBytes} can be changed this way. Use run with a program that edits in place.`,
@@ -82,21 +81,21 @@ export async function readWindow(
   if (opened.kind === "absent") {
     return new ToolError(`${nameOf(path)} is not there; list_dir shows what is.`);
   }
-  const { handle } = opened;
+  const { handle, stats } = opened;
   try {
-    // A read by line may have far to go, for nothing where the file is binary: it comes after.
-    const [binary, early] = await together([
-      isBinary(handle),
-      "line" in from ? undefined : readByOffset(handle, from.offset, READ_BYTES),
-    ]);
-    if (binary) {
-      const { size } = await handle.stat();
+    const { size } = stats;
+    // What is far into the file is read for itself; of the beginning it needs a look alone.
+    const far = "offset" in from && from.offset > 0;
+    const start = await Start.read(handle, size, far ? BINARY_SNIFF_BYTES : reachOf(READ_BYTES));
+    if (start.binary) {
       return new ToolError(
         `${nameOf(path)} is a binary file of ${size} bytes and is not shown. Use run with a program that reads it, where that helps.`,
       );
     }
-    const line = "line" in from ? from.line : 1;
-    const read = early ?? (await readByLine(handle, line, READ_BYTES, options.signal));
+    const read =
+      "line" in from
+        ? await readByLine(start, from.line, READ_BYTES, options.signal)
+        : await readByOffset(start, from.offset, READ_BYTES);
     return windowText(nameOf(path), read);
   } catch (error) {
     if (options.signal?.aborted === true) return new ToolError("The read was cancelled.");

@@ -34,33 +34,67 @@ const SCAN_BYTES = 256 * 1024;
 /** Bytes looked at before and after a window, to keep characters whole. */
 const MARGIN = 4;
 
-async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+/** `size` is what the file says of itself: it can be wrong, and only spares the question for more. */
+async function readAt(
+  handle: FileHandle,
+  size: number,
+  at: number,
+  length: number,
+): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
     const { bytesRead } = await handle.read(buffer, filled, length - filled, at + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
+    if (at + filled === size) break;
   }
   return buffer.subarray(0, filled);
 }
 
-/** All of them once every one has ended, so that nothing reads any more when the file is closed. */
-export async function together<T extends readonly (Promise<unknown> | undefined)[] | []>(work: T) {
-  await Promise.allSettled(work);
-  return Promise.all(work);
+/** The beginning of a file, read once: what lies in it is not read again. */
+export class Start {
+  private constructor(
+    private readonly handle: FileHandle,
+    /** The file's size when it was opened, in bytes. */
+    readonly size: number,
+    private readonly bytes: Buffer,
+    /** Whether that is all of the file. */
+    private readonly whole: boolean,
+  ) {}
+
+  /** The first `length` bytes; 8 KiB at least, to tell whether the file is binary. */
+  static async read(handle: FileHandle, size: number, length: number): Promise<Start> {
+    const bytes = await readAt(handle, size, 0, length);
+    return new Start(handle, size, bytes, bytes.length < length);
+  }
+
+  get encoding(): Encoding {
+    return encodingOf(this.bytes);
+  }
+
+  /** A NUL byte in the first 8 KiB, and no byte order mark of UTF-16. */
+  get binary(): boolean {
+    return this.encoding === "utf-8" && this.bytes.subarray(0, BINARY_SNIFF_BYTES).includes(0);
+  }
+
+  /** `length` bytes of the file from `at` on; fewer where it ends. */
+  async at(at: number, length: number): Promise<Buffer> {
+    const known = this.whole || at + length <= this.bytes.length;
+    if (known) return this.bytes.subarray(at, at + length);
+    return readAt(this.handle, this.size, at, length);
+  }
+}
+
+/** How much of a file's beginning a read of `limit` bytes from there may look at. */
+export function reachOf(limit: number): number {
+  return limit + 2 * MARGIN;
 }
 
 function encodingOf(head: Uint8Array): Encoding {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
   return "utf-8";
-}
-
-/** A NUL byte in the first 8 KiB, and no byte order mark of UTF-16. */
-export async function isBinary(handle: FileHandle): Promise<boolean> {
-  const head = await readAt(handle, 0, BINARY_SNIFF_BYTES);
-  return encodingOf(head) === "utf-8" && head.includes(0);
 }
 
 function unitAt(bytes: Buffer, at: number, encoding: Encoding): number {
@@ -140,17 +174,13 @@ function windowOf(piece: Piece, more: Pick<Window, "next" | "line">): Window {
 
 /** At most `limit` bytes from `offset` (bytes, from 0), no character cut at either end. */
 export async function readByOffset(
-  handle: FileHandle,
+  start: Start,
   offset: number,
   limit: number,
 ): Promise<Window | PastEnd> {
   const before = Math.min(offset, MARGIN);
-  const [{ size }, head, around] = await together([
-    handle.stat(),
-    readAt(handle, 0, 2),
-    readAt(handle, offset - before, before + limit + 2 * MARGIN),
-  ]);
-  const encoding = encodingOf(head);
+  const around = await start.at(offset - before, before + reachOf(limit));
+  const { encoding, size } = start;
   const skipped = restOfCharacter(around, before, offset, encoding);
   const bytes = around.subarray(before + skipped);
   if (bytes.length === 0) return { kind: "past", size, asked: `offset ${offset}` };
@@ -176,17 +206,17 @@ function afterLineFeed(bytes: Buffer, from: number, encoding: Encoding): number 
 
 /** Where line `line` begins; or, where there is no such line, how many there are. */
 async function findLine(
-  handle: FileHandle,
+  file: Start,
   line: number,
-  encoding: Encoding,
   signal: AbortSignal | undefined,
 ): Promise<{ start: number } | { lines: number }> {
+  const { encoding } = file;
   let start = 0;
   let at = 0;
   let current = 1;
   while (current < line) {
     signal?.throwIfAborted();
-    const chunk = await readAt(handle, at, SCAN_BYTES);
+    const chunk = await file.at(at, SCAN_BYTES);
     if (chunk.length === 0) break;
     for (
       let end = afterLineFeed(chunk, 0, encoding);
@@ -198,7 +228,7 @@ async function findLine(
     }
     at += chunk.length;
   }
-  const there = (await readAt(handle, start, 1)).length > 0;
+  const there = (await file.at(start, 1)).length > 0;
   if (current === line && there) return { start };
   return { lines: there ? current : current - 1 };
 }
@@ -208,17 +238,16 @@ async function findLine(
  * its first part, with the byte offset to go on from. Rejects with the signal's reason.
  */
 export async function readByLine(
-  handle: FileHandle,
+  start: Start,
   line: number,
   limit: number,
   signal?: AbortSignal,
 ): Promise<Window | PastEnd> {
-  const { size } = await handle.stat();
-  const encoding = encodingOf(await readAt(handle, 0, 2));
-  const found = await findLine(handle, line, encoding, signal);
+  const { encoding, size } = start;
+  const found = await findLine(start, line, signal);
   if ("lines" in found) return { kind: "past", size, asked: `line ${line}`, lines: found.lines };
   const from = found.start;
-  const bytes = await readAt(handle, from, limit + MARGIN);
+  const bytes = await start.at(from, limit + MARGIN);
   const piece = { from, size, encoding };
   if (bytes.length <= limit) return windowOf({ ...piece, bytes }, { line });
 

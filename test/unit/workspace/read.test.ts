@@ -10,6 +10,7 @@ import {
   type PastEnd,
   readByLine,
   readByOffset,
+  Start,
   type Window,
 } from "../../../src/core/workspace/window.js";
 import { fifo, link, type Tree } from "../../support/tree.js";
@@ -230,10 +231,12 @@ describe("reading on to the end", () => {
       const all: Window[] = [];
       let next: Window["next"] = by === "offset" ? { offset: 0 } : { line: 1 };
       while (next !== undefined) {
+        // What was read at first ends before, inside and behind what a window looks at.
+        const start = await Start.read(handle, bytes.length, 2 + (all.length % 4) * limit);
         const read: Window | PastEnd =
           "line" in next
-            ? await readByLine(handle, next.line, limit)
-            : await readByOffset(handle, next.offset, limit);
+            ? await readByLine(start, next.line, limit)
+            : await readByOffset(start, next.offset, limit);
         if (read.kind === "past") break;
         all.push(read);
         next = read.next;
