@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { Answers } from "./vscode/answers.js";
 import { ApprovalsView } from "./vscode/approvalsView.js";
+import { Badge } from "./vscode/badge.js";
 import { ChangeActions } from "./vscode/changes.js";
 import { ChatView } from "./vscode/chatView.js";
 import { registerCommands } from "./vscode/commands.js";
@@ -21,6 +22,7 @@ import { ProposedFiles } from "./vscode/proposedFiles.js";
 import { Sessions } from "./vscode/sessions.js";
 import { coreSettings, ripgrepSetting } from "./vscode/settings.js";
 import { StatusBar } from "./vscode/statusBar.js";
+import { TakeOver } from "./vscode/takeOver.js";
 import { Undos } from "./vscode/undo.js";
 import { UndoDocuments } from "./vscode/undoDocuments.js";
 
@@ -78,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const approvals = new ApprovalsView(context.extensionUri, sessions, (message) =>
     act(parts, "approvals", message),
   );
+  const badge = new Badge(sessions, () => [approvals.view, chat.view]);
   const logs = new LogDocuments(sessions);
   context.subscriptions.push(
     log,
@@ -89,17 +92,25 @@ export function activate(context: vscode.ExtensionContext): void {
     undoDocuments,
     chat,
     approvals,
+    badge,
     vscode.window.registerWebviewViewProvider(views.chat, {
       resolveWebviewView: (view) => {
         chat.resolveWebviewView(view);
+        badge.update();
         // While the page loads, so that the first message finds it there.
         core.load();
       },
     }),
-    vscode.window.registerWebviewViewProvider(views.approvals, approvals),
+    vscode.window.registerWebviewViewProvider(views.approvals, {
+      resolveWebviewView: (view) => {
+        approvals.resolveWebviewView(view);
+        badge.update();
+      },
+    }),
     new ProposedLenses(sessions, answers, proposedFiles, edits, changes),
     new CardFiles(core, sessions),
     new StatusBar(sessions),
+    new TakeOver(sessions, report),
     registerNotices(sessions, (session, card) => showCard(parts, session, card)),
     registerContextKeys(sessions),
     logs,

@@ -34,7 +34,7 @@ export class Answers {
   ): Promise<boolean> {
     const found = this.sessions.findCard(card);
     if (!found) {
-      this.#gone();
+      this.gone();
       return false;
     }
     let digest = typeof shown === "object" ? shown.digest : undefined;
@@ -53,7 +53,7 @@ export class Answers {
       ...(digest === undefined ? {} : { shown: digest }),
     });
     if (outcome.outcome === "stale") void warn(outcome.message);
-    if (outcome.outcome === "gone") this.#gone(outcome.message);
+    if (outcome.outcome === "gone") this.gone(outcome.message);
     return outcome.outcome === "taken";
   }
 
@@ -63,7 +63,8 @@ export class Answers {
     return found !== undefined && Date.now() - Date.parse(found.card.event.at) >= ARM_MS;
   }
 
-  #gone(message?: string): void {
+  /** Says of a click that came too late that it changed nothing. */
+  gone(message?: string): void {
     vscode.window.setStatusBarMessage(
       message ?? vscode.l10n.t("This card is not open any more; nothing was changed."),
       5_000,

@@ -1,4 +1,4 @@
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import type { FromPanel, ToPanel } from "../webview/protocol.js";
 import { setPage } from "./page.js";
 import { projectCard, projectEdit } from "./project.js";
@@ -6,7 +6,7 @@ import { received } from "./received.js";
 import type { Sessions } from "./sessions.js";
 import { panelTexts } from "./texts.js";
 
-/** The open cards of every open session; the badge is their number. */
+/** The open cards of every open session. */
 export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposable {
   #view: vscode.WebviewView | undefined;
   #sent = "";
@@ -18,6 +18,11 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     private readonly act: (message: FromPanel) => Promise<void>,
   ) {
     this.#subscription = sessions.onDidChange(() => this.#send());
+  }
+
+  /** VS Code's view, once it has been shown. */
+  get view(): vscode.WebviewView | undefined {
+    return this.#view;
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -50,16 +55,6 @@ export class ApprovalsView implements vscode.WebviewViewProvider, vscode.Disposa
     const view = this.#view;
     if (!view) return;
     const open = this.sessions.openCards();
-    view.badge =
-      open.length === 0
-        ? undefined
-        : {
-            value: open.length,
-            tooltip:
-              open.length === 1
-                ? vscode.l10n.t("A card waits")
-                : vscode.l10n.t("{0} cards wait", open.length),
-          };
     const message: ToPanel = {
       type: "approvals",
       texts: { ...panelTexts() },

@@ -54,8 +54,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     return this.#focused;
   }
 
-  get visible(): boolean {
-    return this.#view?.visible === true;
+  /** VS Code's view, once it has been shown. */
+  get view(): vscode.WebviewView | undefined {
+    return this.#view;
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {

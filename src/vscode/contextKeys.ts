@@ -18,9 +18,11 @@ export function registerContextKeys(sessions: Sessions): vscode.Disposable {
       contexts.writes,
       cards.some(({ card }) => card.event.kind === "write"),
     );
-    set(contexts.live, live?.state === "running" || live?.state === "waiting");
+    // A session that another window has is cancelled there.
+    const mine = live?.readOnly === undefined ? live : undefined;
+    set(contexts.live, mine?.state === "running" || mine?.state === "waiting");
     set(contexts.session, live !== undefined);
-    set(contexts.undo, live?.readOnly === undefined && (live?.undoable.length ?? 0) > 0);
+    set(contexts.undo, (mine?.undoable.length ?? 0) > 0);
     set(contexts.allows, (live?.allows.length ?? 0) > 0);
   };
   update();

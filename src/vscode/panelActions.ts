@@ -34,6 +34,7 @@ export async function act(
 ): Promise<void> {
   const { sessions, answers, proposals, models } = parts;
   const chat = parts.chat();
+  // A page may lag behind: what it says of a card or a question that is gone is told so.
   switch (message.type) {
     case "ask": {
       const outcome = await ask(sessions, message.session ?? undefined, message.text).catch(
@@ -48,14 +49,18 @@ export async function act(
         shown: { digest: message.shown },
       });
       return;
-    case "answerQuestion":
-      await sessions.get(message.session)?.live.answerQuestion(message.question, message.text);
+    case "answerQuestion": {
+      const live = sessions.get(message.session)?.live;
+      const outcome = await live?.answerQuestion(message.question, message.text);
+      if (outcome?.outcome !== "taken") answers.gone(outcome?.message);
       return;
+    }
     case "revert":
-      await parts.edits.revert(message.card);
+      if (sessions.findCard(message.card)) await parts.edits.revert(message.card);
+      else answers.gone();
       return;
     case "openDiff":
-      await proposals.open(message.card);
+      if (!(await proposals.open(message.card))) answers.gone();
       return;
     case "showCard":
       await showCard(parts, message.session, message.card);
@@ -63,9 +68,10 @@ export async function act(
     case "saveFile": {
       const found = sessions.findCard(message.card);
       const file = found?.card.event.path;
-      if (!found || file === undefined) return;
+      if (!found || file === undefined) return answers.gone();
       await unsavedDocument(file)?.save();
-      await found.opened.live.remakeCard(message.card);
+      const outcome = await found.opened.live.remakeCard(message.card);
+      if (outcome.outcome === "gone") answers.gone(outcome.message);
       return;
     }
     case "withdraw":
@@ -104,6 +110,7 @@ export async function act(
 
 /** Shows the session and its card, with the focus on the card: only when the user asked for it. */
 export async function showCard(parts: PanelParts, session: string, card: string): Promise<void> {
+  if (!parts.sessions.findCard(card)) return parts.answers.gone();
   await parts.sessions.show(session);
   await parts.chat().reveal({ target: "card", card });
 }

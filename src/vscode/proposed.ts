@@ -23,10 +23,12 @@ export class Proposals implements vscode.Disposable {
     void this.#reconcile();
   }
 
-  /** Opens the card's diff because the user asked for it. */
-  async open(card: string): Promise<void> {
+  /** Opens the card's diff because the user asked for it; false where there is no such card. */
+  async open(card: string): Promise<boolean> {
     const found = this.sessions.findCard(card);
-    if (found?.card.event.kind === "write") await this.#show(found.card, { preserveFocus: false });
+    if (found?.card.event.kind !== "write") return false;
+    await this.#show(found.card, { preserveFocus: false });
+    return true;
   }
 
   /** The card whose diff is in the active tab. */

@@ -89,12 +89,21 @@ export class Sessions implements vscode.Disposable {
     this.#changed.fire();
   }
 
+  /** Opens a session again, in the place of what it was: the right to write to it has come free. */
+  async reopen(opened: Opened): Promise<void> {
+    const { id } = opened.live;
+    if (this.#open.get(id) !== opened) return;
+    this.#forget(id);
+    await this.core.releaseSession(id);
+    const fresh = await this.#adopt(await this.core.openSession(id));
+    if (this.#shown === opened) await this.#setShown(fresh);
+    else this.#changed.fire();
+  }
+
   /** Closes the session and gives its directory, to be put to the trash. */
   async release(id: string): Promise<string> {
     const directory = await this.core.releaseSession(id);
-    for (const subscription of this.#subscriptions.get(id) ?? []) subscription.dispose();
-    this.#subscriptions.delete(id);
-    this.#open.delete(id);
+    this.#forget(id);
     if (this.#shown?.live.id === id) await this.#setShown(undefined);
     this.#changed.fire();
     return directory;
@@ -127,6 +136,12 @@ export class Sessions implements vscode.Disposable {
     this.#delta.fire({ opened, delta });
     const shows = ["state", "card_changed", "card_others"].includes(delta.type);
     if (shows) this.#changed.fire();
+  }
+
+  #forget(id: string): void {
+    for (const subscription of this.#subscriptions.get(id) ?? []) subscription.dispose();
+    this.#subscriptions.delete(id);
+    this.#open.delete(id);
   }
 
   async #adopt(live: LiveSession): Promise<Opened> {

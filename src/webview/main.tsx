@@ -88,8 +88,11 @@ for (const kind of ["pointerdown", "keydown"] as const)
   );
 window.addEventListener("focus", () => {
   post({ type: "focus", on: true });
-  // Someone who comes by the keyboard for the first time comes to write.
-  if (!used) requestAnimationFrame(() => document.querySelector("textarea")?.focus());
+  // Someone who comes by the keyboard for the first time comes to write, unless it was to a card.
+  if (!used)
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) document.querySelector("textarea")?.focus();
+    });
   used = true;
 });
 window.addEventListener("blur", () => post({ type: "focus", on: false }));

@@ -124,6 +124,8 @@ export interface LiveSession {
   readonly state: SessionState;
   /** Why nothing can be asked here (another window has it, a newer log), or undefined. */
   readonly readOnly: string | undefined;
+  /** True where that is because another process had it when it was opened. */
+  readonly heldElsewhere: boolean;
   /** Why the last event could not be saved ("disk full"), until one can be again; a `state` delta tells of a change. */
   readonly trouble: string | undefined;
   /** Lines of the log that could not be read: each lies after that many events. To be shown. */

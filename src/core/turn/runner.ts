@@ -151,6 +151,10 @@ export class Runner implements LiveSession {
     return this.#closing === undefined ? this.#parts.readOnly : "This session is closed.";
   }
 
+  get heldElsewhere(): boolean {
+    return this.#record.heldElsewhere;
+  }
+
   get trouble(): string | undefined {
     return this.#record.trouble;
   }

@@ -26,6 +26,13 @@ const THEMES = {
 } as const;
 const PICTURES = join(root, ".vscode-test/screenshots/states");
 
+/** Keeps a picture of what a frame shows, where someone wants to look at all of them. */
+async function picture(frame: Frame, name: string): Promise<void> {
+  if (process.env.COUNTERSIGN_PICTURES === undefined) return;
+  const place = await frame.frameElement();
+  await place.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
 /** Puts a page into a state, as the host would, and waits until it was drawn. */
 async function show(frame: Frame, state: ToPanel): Promise<void> {
   await frame.evaluate(
@@ -104,8 +111,7 @@ describe("the panel for everyone", () => {
       for await (const { name, frame } of states()) {
         const broken = await faults(frame);
         if (broken.length > 0) found[name] = broken;
-        const place = await frame.frameElement();
-        await place.screenshot({ path: join(PICTURES, `${kind}, ${name}.png`) });
+        await picture(frame, `${kind}, ${name}`);
       }
       assert.deepEqual(found, {});
     });
@@ -129,8 +135,7 @@ describe("the panel for everyone", () => {
           return out;
         })()`);
         assert.deepEqual(hidden, [], `${name} at ${width} px`);
-        const place = await frame.frameElement();
-        await place.screenshot({ path: join(PICTURES, `${width}, ${name}.png`) });
+        await picture(frame, `${width}, ${name}`);
       }
       assert.deepEqual(wide, {});
     }

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Frame } from "playwright-core";
+import type { EventOf } from "../../../src/core/session/events.js";
+import type { ToPanel } from "../../../src/webview/protocol.js";
 import { until } from "../harness.js";
 import { finish, gate, type Panel, run, startPanel, write } from "./panel.js";
 
@@ -128,5 +131,84 @@ describe("cards in the panel", () => {
     await second.getByRole("button", { name: "Deny", exact: true }).click();
     await (await panel.chat()).getByText("Both.").waitFor();
     assert.equal(await panel.bench.read("b.txt"), "one\n");
+  });
+
+  describe("in a page that lags behind", () => {
+    /** Shows a card in Approvals as it was once, whatever became of it. */
+    async function showInApprovals(event: EventOf<"card_raised">): Promise<Frame> {
+      const [session] = await panel.bench.sessions();
+      const cards = [
+        { session: session?.id ?? "", title: "", event, changed: false, unsaved: true, others: [] },
+      ];
+      const state: ToPanel = { type: "approvals", texts: {}, cards };
+      const approvals = await panel.bench.frame(".approvals, .none");
+      await approvals.evaluate(
+        (data) =>
+          (globalThis as unknown as { dispatchEvent(event: Event): void }).dispatchEvent(
+            new MessageEvent("message", { data }),
+          ),
+        state,
+      );
+      const approve = approvals.getByRole("button", { name: "Approve", exact: true });
+      await until("the card's buttons", () => approve.isEnabled());
+      return approvals;
+    }
+    const said = () =>
+      panel.bench.page.getByText("This card is not open any more; nothing was changed.").first();
+    /** Presses a button there, and waits until the status bar says that it came too late. */
+    async function assertTooLate(approvals: Frame, button: string): Promise<void> {
+      await said().waitFor({ state: "hidden" });
+      await approvals.getByRole("button", { name: button, exact: true }).click();
+      await said().waitFor();
+    }
+    const tabs = () => panel.bench.page.getByRole("tab", { name: /\(proposed\)/ }).count();
+    const log = async () =>
+      (await panel.bench.sessions()).map(({ events, meta }) => [events, meta?.allows]);
+
+    it("do nothing once they are answered, and say so", async () => {
+      await panel.ask("Change c.txt", write("c.txt", "three\n"), finish("C is left."));
+      const card = await panel.card("c.txt");
+      const raised = await panel.bench.event(
+        "card_raised",
+        ({ relative, diff }) => relative === "c.txt" && diff?.includes("+three") === true,
+      );
+      await card.getByRole("button", { name: "Deny", exact: true }).click();
+      await (await panel.chat()).locator(".end-finished").last().waitFor();
+      await until("the end of the turn", async () => {
+        const [session] = await panel.bench.sessions();
+        return session?.events.at(-1)?.type === "turn_ended";
+      });
+      const before = await log();
+      await assertTooLate(await showInApprovals(raised), "Approve");
+      for (const name of ["Approve for this session", "Deny", "Save", "Show in the chat"]) {
+        const approvals = await showInApprovals(raised);
+        await approvals.getByRole("button", { name, exact: true }).click();
+      }
+      assert.deepEqual(await log(), before);
+      assert.equal(await panel.bench.read("c.txt"), "two\n");
+      assert.equal(await tabs(), 0);
+    });
+
+    it("do nothing once another has taken their place, which is open as before", async () => {
+      await panel.ask("Change c.txt again", write("c.txt", "three\n"), finish("C is done."));
+      const first = await panel.card("c.txt");
+      await writeFile(join(panel.bench.folder, "c.txt"), "other\n");
+      await first.getByText(/The file has changed on disk/).waitFor();
+      await first.getByRole("button", { name: "Approve", exact: true }).click();
+      const fresh = await panel.bench.event(
+        "card_raised",
+        ({ replaces, diff }) => replaces !== undefined && diff?.includes("+three") === true,
+      );
+      const old = await panel.bench.event("card_raised", ({ card }) => card === fresh.replaces);
+      await panel.card("-other");
+      await assertTooLate(await showInApprovals(old), "Open diff");
+      const approvals = await showInApprovals(old);
+      await approvals.getByRole("button", { name: "Approve", exact: true }).click();
+      assert.equal(await panel.bench.read("c.txt"), "other\n");
+      const card = await panel.card("-other");
+      await card.getByRole("button", { name: "Approve", exact: true }).click();
+      await (await panel.chat()).getByText("C is done.").last().waitFor();
+      assert.equal(await panel.bench.read("c.txt"), "three\n");
+    });
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
+import { WRITE_BYTES } from "../../../src/core/limits.js";
 import type { EventOf, EventType } from "../../../src/core/session/events.js";
 import { until } from "../harness.js";
 import { finish, type Panel, startPanel, write } from "./panel.js";
@@ -255,5 +256,52 @@ describe("a proposal that is edited before it is approved", () => {
       "d.txt to be written",
       async () => (await panel.bench.read("d.txt")) === "ONE\ntwo\r\n",
     );
+  });
+
+  it("is approved in Approvals as it is shown there", async () => {
+    const approvals = await panel.bench.frame(".approvals, .none");
+    await proposal("d.txt", "one\ntwo\n", "D again.");
+    await toTop();
+    await page().keyboard.type("my ");
+    const card = approvals.getByRole("group", { name: /^Permission: / });
+    await card.getByText("Edited by you").waitFor();
+    await card.getByText("+my one").waitFor();
+    const approve = card.getByRole("button", { name: "Approve", exact: true });
+    await until("the button", () => approve.isEnabled());
+    await approve.click();
+    await (await panel.chat()).getByText("D again.").waitFor();
+    assert.equal(await panel.bench.read("d.txt"), "my one\ntwo\n");
+    const answered = (await events("card_answered")).at(-1);
+    assert.deepEqual(
+      [answered?.answer, answered?.surface, answered?.digest],
+      ["allow_once", "approvals", (await events("card_edited")).at(-1)?.digest],
+    );
+  });
+
+  it("of 256 KiB is edited, and one byte more than that is not approved", async () => {
+    const count = WRITE_BYTES / 64;
+    const whole = Array.from({ length: count }, (_, n) => `${n}`.padEnd(63, "x"))
+      .join("\n")
+      .concat("\n");
+    assert.equal(whole.length, WRITE_BYTES);
+    await writeFile(join(panel.bench.folder, "large.txt"), `old\n${whole.slice(64)}`);
+    const card = await proposal("large.txt", whole, "It is large.");
+    await toTop();
+    await page().keyboard.type("y");
+    await lens(/has 262145 bytes, and at most 262144/).waitFor();
+    await panel.bench.screenshot("edits-too-large");
+    await card.getByRole("button", { name: "Approve", exact: true }).click();
+    const warning = page()
+      .locator(".monaco-alert")
+      .getByText(/and at most 262144 can be written/);
+    await until("a warning", async () => (await warning.count()) > 0);
+    assert.equal((await events("card_answered")).length, 8);
+    await toTop();
+    await page().keyboard.press("ArrowRight");
+    await page().keyboard.press("Delete");
+    const edited = `y${whole.slice(1)}`;
+    await press(lens("Approve as edited"), answers(9));
+    await (await panel.chat()).getByText("It is large.").waitFor();
+    assert.equal(await panel.bench.read("large.txt"), edited);
   });
 });

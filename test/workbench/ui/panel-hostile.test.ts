@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { ownIdentity } from "../../../src/core/session/process.js";
 import { finish, gate, type Panel, run, startPanel, write } from "./panel.js";
 
 const MARKUP = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><style>*{display:none}</style>`;
@@ -83,6 +87,8 @@ describe("the panel and hostile text", () => {
 
 describe("a panel that was away", () => {
   let panel: Panel;
+  const approvals = () =>
+    panel.bench.page.locator(".part.auxiliarybar .pane-header").filter({ hasText: "Approvals" });
 
   before(async () => {
     panel = await startPanel({ files: { "a.txt": "one\n" } });
@@ -111,13 +117,43 @@ describe("a panel that was away", () => {
     assert.equal(await (await panel.composer()).inputValue(), "my draft");
   });
 
-  it("comes back after a reload of the window, the card made afresh", async () => {
-    await panel.bench.reload();
-    await panel.bench.command("Countersign: Focus on Chat View");
+  it("only reads a session that another process has after a reload, and takes it over from it", async () => {
+    const { bench } = panel;
+    const [session] = await bench.sessions();
+    const lock = join(session?.folder ?? "", "lock.0123456789abcdef");
+    const who = { host: "The host of before", version: "1", workspace: "", machine: hostname() };
+    const identity = await ownIdentity(async () => "");
+    await writeFile(lock, JSON.stringify({ ...identity, ...who, since: new Date().toISOString() }));
+    // A view that is folded is not made by VS Code: it can have no badge.
+    await approvals().click();
+    await bench.reload();
+    const chat = await panel.chat();
+    await chat
+      .locator("#why")
+      .getByText(/^.*The host of before .* has this session open/)
+      .waitFor();
+    assert.equal(await chat.getByRole("button", { name: "Approve", exact: true }).count(), 0);
+    assert.deepEqual(await bench.offered("Countersign: Cancel"), []);
+    await rm(lock);
+    await panel.card("a.txt");
+  });
+
+  it("shows its card before its list of cards was ever unfolded, and comes back as it was", async () => {
+    const { page } = panel.bench;
+    const badge = page.locator(".part.auxiliarybar .badge");
+    await badge.getByText("1", { exact: true }).waitFor();
+    await page.getByRole("tab", { name: "a.txt (proposed)", exact: false }).waitFor();
+    await page.locator(".statusbar-item").filter({ hasText: "Approve" }).click();
+    await (await panel.chat()).locator("[data-card]:focus").waitFor();
+    await approvals().click();
+    const list = await panel.bench.frame(".approvals");
+    await list.getByRole("group", { name: "Permission: a.txt" }).waitFor();
+    await badge.getByText("1", { exact: true }).waitFor();
     const card = await panel.card("a.txt");
     assert.equal(await (await panel.composer()).inputValue(), "my draft");
     await card.getByRole("button", { name: "Approve", exact: true }).click();
     await (await panel.chat()).getByText("Done.").waitFor();
     assert.equal(await panel.bench.read("a.txt"), "two\n");
+    await badge.waitFor({ state: "hidden" });
   });
 });

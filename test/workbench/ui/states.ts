@@ -2,7 +2,7 @@
  * Every state that the two views can be in, as the message that puts a page into it: what the host
  * would send, so that each can be looked at, by eye and by axe, without a way to get there.
  */
-import type { EventBody } from "../../../src/core/session/events.js";
+import type { Delta, EventBody } from "../../../src/core/session/events.js";
 import type { Approval, Status, ToPanel, ViewEvent } from "../../../src/webview/protocol.js";
 import { AT_REST } from "../../support/status.js";
 
@@ -32,9 +32,13 @@ function log(...bodies: readonly EventBody[]): ViewEvent[] {
 function snapshot(
   events: ViewEvent[],
   session: Partial<Session> | null,
-  rest: Partial<Status> & { readonly earlier?: number; readonly retry?: boolean } = {},
+  rest: Partial<Status> & {
+    readonly earlier?: number;
+    readonly retry?: boolean;
+    readonly deltas?: readonly Delta[];
+  } = {},
 ): ToPanel {
-  const { earlier = 0, retry, ...status } = rest;
+  const { earlier = 0, retry, deltas = [], ...status } = rest;
   return {
     type: "snapshot",
     texts: {},
@@ -52,7 +56,7 @@ function snapshot(
               reason: "http://127.0.0.1:1234/v1 has too much to do (status 429).",
             },
           ]
-        : [],
+        : [...deltas],
   };
 }
 
@@ -64,7 +68,7 @@ const said = (text: string, ...calls: [string, Record<string, unknown>][]): Even
   reasoning: "It says hello. A good day would be more polite.",
   calls: calls.map(([tool, args], index) => ({ call: `c${index}`, tool, args })),
 });
-const ended = (call: string, result: string, ok = true): EventBody => ({
+const ended = (call: string, result: string, ok = true): EventBody & { type: "call_ended" } => ({
   type: "call_ended",
   turn: "t",
   call,
@@ -139,6 +143,18 @@ const command: EventBody & { type: "card_raised" } = {
   reasons: ["A shell runs what it is given."],
 };
 
+const edited: EventBody & { type: "card_edited" } = {
+  type: "card_edited",
+  turn: "t",
+  card: "w",
+  digest: "e",
+  edited: "x",
+  diff: DIFF.replace("Good day", "Good evening"),
+  added: 1,
+  removed: 1,
+  bytesAfter: 103,
+};
+
 const card = (raised: EventBody & { type: "card_raised" }, session: Partial<Session> = {}) =>
   snapshot(
     log(asked, said("I change it.", [raised.tool, { path: raised.relative ?? "" }]), raised),
@@ -195,6 +211,79 @@ export const chatStates: Readonly<Record<string, ToPanel>> = {
     readOnly:
       "VS Code with /home/a/workspace (process 12) has this session open; here it is read-only.",
   }),
+  "card edited": snapshot(
+    log(
+      asked,
+      said("I change it.", ["search_replace", { path: "src/greeting.js" }]),
+      write,
+      edited,
+    ),
+    { state: "waiting", cards: ["w"] },
+    {
+      deltas: [
+        { type: "card_changed", card: "w", unsaved: false },
+        {
+          type: "card_others",
+          card: "w",
+          others: [{ session: "o", title: "Another session", card: "z" }],
+        },
+      ],
+    },
+  ),
+  "a command runs": snapshot(
+    log(asked, said("", ["run", { argv: ["npm", "test"] }]), command, {
+      type: "card_answered",
+      turn: "t",
+      card: "x",
+      answer: "allow_session",
+      surface: "approvals",
+    }),
+    { state: "running", since: new Date(Date.now() - 5_000).toISOString() },
+    {
+      deltas: [
+        { type: "call_running", call: "c0" },
+        {
+          type: "output",
+          call: "c0",
+          stream: "stdout",
+          text: "\u001b[32m  ✔ greets politely\u001b[0m\n\u001b[31m  1) says farewell\u001b[0m\n",
+        },
+        {
+          type: "output",
+          call: "c0",
+          stream: "stderr",
+          text: "\u001b[1mAssertionError\u001b[0m\n",
+        },
+      ],
+    },
+  ),
+  undone: snapshot(
+    log(
+      asked,
+      said("", ["search_replace", { path: "src/greeting.js" }]),
+      write,
+      { type: "card_answered", turn: "t", card: "w", answer: "allow_once", surface: "title" },
+      { ...ended("c0", "Replaced."), changed: "/home/a/workspace/src/greeting.js" },
+      { type: "result", turn: "t", text: "Done." },
+      over("finished"),
+      { type: "undo_started", undo: "u", kind: "turn", of: "t", files: [], surface: "command" },
+      {
+        type: "undo_file",
+        undo: "u",
+        path: "/home/a/workspace/src/greeting.js",
+        outcome: "restored",
+      },
+      {
+        type: "undo_file",
+        undo: "u",
+        path: "/home/a/workspace/src/new.js",
+        outcome: "failed",
+        message: "It is not what was left of it.",
+      },
+      { type: "undo_ended", undo: "u", reason: "finished" },
+    ),
+    {},
+  ),
   question: snapshot(
     log(asked, said("", ["ask", { question: "Which?" }]), {
       type: "question",
@@ -274,6 +363,8 @@ export const approvalStates: Readonly<Record<string, ToPanel>> = {
         changed: true,
         others: [{ session: "o", title: "Another session", card: "z" }],
       }),
+      approval({ ...write, card: "e" }, { edit: { ...edited, card: "e" } }),
+      approval({ ...write, card: "n" }, { edit: { ...edited, card: "n", diff: "" } }),
       approval(long, { unsaved: true }),
       approval(outside),
       approval(command),
