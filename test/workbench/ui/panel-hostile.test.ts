@@ -106,6 +106,7 @@ describe("a panel that was away", () => {
     await chat.getByText("I begin.").waitFor();
     await (await panel.composer()).fill("my draft");
     const { page } = panel.bench;
+    await approvals().click();
     await panel.bench.command("View: Toggle Secondary Side Bar Visibility");
     await page.locator(".part.auxiliarybar").waitFor({ state: "hidden" });
     open();
@@ -124,9 +125,8 @@ describe("a panel that was away", () => {
     const who = { host: "The host of before", version: "1", workspace: "", machine: hostname() };
     const identity = await ownIdentity(async () => "");
     await writeFile(lock, JSON.stringify({ ...identity, ...who, since: new Date().toISOString() }));
-    // A view that is folded is not made by VS Code: it can have no badge.
-    await approvals().click();
     await bench.reload();
+    await bench.command("Countersign: Focus on Chat View");
     const chat = await panel.chat();
     await chat
       .locator("#why")
@@ -141,6 +141,8 @@ describe("a panel that was away", () => {
   it("shows its card before its list of cards was ever unfolded, and comes back as it was", async () => {
     const { page } = panel.bench;
     const badge = page.locator(".part.auxiliarybar .badge");
+    // VS Code does not make a view that is folded, which so can have no badge.
+    assert.equal(await approvals().getAttribute("aria-expanded"), "false");
     await badge.getByText("1", { exact: true }).waitFor();
     await page.getByRole("tab", { name: "a.txt (proposed)", exact: false }).waitFor();
     await page.locator(".statusbar-item").filter({ hasText: "Approve" }).click();

@@ -155,6 +155,13 @@ const edited: EventBody & { type: "card_edited" } = {
   bytesAfter: 103,
 };
 
+const UNDONE = ["src/greeting.js", "src/new.js"].map((relative) => ({
+  path: `/home/a/workspace/${relative}`,
+  relative,
+  before: null,
+  after: null,
+}));
+
 const card = (raised: EventBody & { type: "card_raised" }, session: Partial<Session> = {}) =>
   snapshot(
     log(asked, said("I change it.", [raised.tool, { path: raised.relative ?? "" }]), raised),
@@ -266,7 +273,7 @@ export const chatStates: Readonly<Record<string, ToPanel>> = {
       { ...ended("c0", "Replaced."), changed: "/home/a/workspace/src/greeting.js" },
       { type: "result", turn: "t", text: "Done." },
       over("finished"),
-      { type: "undo_started", undo: "u", kind: "turn", of: "t", files: [], surface: "command" },
+      { type: "undo_started", undo: "u", kind: "turn", of: "t", files: UNDONE },
       {
         type: "undo_file",
         undo: "u",
