@@ -55,7 +55,7 @@ export const drivenBy: readonly Row[] = [
   {
     suite: "ui/menus.ts",
     test: "approve for this session from the editor's title",
-    shows: editorTitle("approveForSession"),
+    shows: [...editorTitle("approveForSession"), ...command("approveForSession")],
   },
   {
     suite: "ui/menus.ts",
@@ -72,7 +72,7 @@ export const drivenBy: readonly Row[] = [
   },
   {
     suite: "ui/menus.ts",
-    test: "answer a card that is picked where no proposal is in front",
+    test: "deny a card that is picked, and show one that is not in view before a yes",
     shows: command("approveEdit", "approveForSession", "deny"),
   },
   {

@@ -203,9 +203,9 @@ export function describeMenus(get: () => Panel): void {
       .waitFor();
   });
 
-  it("answer a card that is picked where no proposal is in front", async () => {
+  it("deny a card that is picked, and show one that is not in view before a yes", async () => {
     await panel.newSession();
-    await panel.ask(
+    const chat = await panel.ask(
       "Do three things",
       run("echo", "first"),
       run("echo", "second"),
@@ -216,18 +216,21 @@ export function describeMenus(get: () => Panel): void {
     await command("Deny");
     await page().getByPlaceholder("Which card?").waitFor();
     await rows().filter({ hasText: "echo first" }).click();
-    await panel.card("echo second");
+    const second = await panel.card("echo second");
     assert.deepEqual(await answered(), ["deny", "command"]);
     await command("Approve for This Session");
-    await rows().filter({ hasText: "echo second" }).click();
+    await chat.locator("[data-card]:focus").waitFor();
+    assert.deepEqual(await answered(), ["deny", "command"]);
+    await second.getByRole("button", { name: "Deny", exact: true }).click();
     await panel.card("b.txt");
-    assert.deepEqual(await answered(), ["allow_session", "command"]);
     await tab("b.txt").click();
     await panel.bench.command("View: Close Editor");
     await gone("b.txt");
     await command("Approve Edit");
-    await rows().filter({ hasText: "b.txt" }).click();
-    await (await panel.chat()).getByText("Three things.").waitFor();
+    await lens("Approve edit").waitFor();
+    assert.deepEqual(await answered(), ["deny", "chat"]);
+    await command("Approve Edit");
+    await chat.getByText("Three things.").waitFor();
     assert.deepEqual(await answered(), ["allow_once", "command"]);
     assert.equal(await panel.bench.read("b.txt"), "two\n");
   });
