@@ -307,6 +307,8 @@ describe("sessions in the panel", () => {
       const text = await readFile(join(panel.bench.folder, "Twice.md"), "utf8");
       assert.match(text, /^# `Twice`\n/);
       assert.match(text, /you took back the allow to run `echo` `twice \$\(x\)`\./);
+      // The picker comes back once the document is open.
+      await rows().filter({ hasText: "Twice" }).first().waitFor();
       await panel.bench.page.keyboard.press("Escape");
     });
 
