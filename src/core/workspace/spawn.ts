@@ -52,6 +52,8 @@ export type BoundedExit =
 /** How long the pipes may stay silent, and open, once the command is over. */
 const DRAIN_IDLE_MS = 200;
 const DRAIN_MS = 2_000;
+/** A timer that is set to more fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** One of the two output streams while the command runs. */
 class Output {
@@ -174,7 +176,7 @@ export async function spawnBounded(options: BoundedSpawn): Promise<BoundedExit> 
       if (!gone) gaveUp({ code: null, signal: null });
     });
   };
-  const timer = setTimeout(() => end("timeout"), options.timeoutMs);
+  const timer = setTimeout(() => end("timeout"), Math.min(options.timeoutMs, LONGEST_TIMER_MS));
   const onAbort = () => end("cancel");
   options.signal.addEventListener("abort", onAbort, { once: true });
 

@@ -389,6 +389,12 @@ describe("a bounded process", () => {
     assert.equal(closed.kind === "exited" && closed.code, 0);
   });
 
+  it("may have longer than any timer can wait", async () => {
+    const timeoutMs = 30 * 24 * 3_600_000;
+    const exit = await spawnBounded({ ...options, timeoutMs, argv: ["sleep", "0.2"] });
+    assert.deepEqual(exit.kind === "exited" && [exit.code, exit.timedOut], [0, false]);
+  });
+
   it("is an error where its words cannot be arguments", async () => {
     const exit = await spawnBounded({ ...options, argv: ["printf", "a\0b"] });
     assert.equal(exit.kind === "not_started" && exit.code, "ERR_INVALID_ARG_VALUE");
