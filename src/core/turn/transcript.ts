@@ -8,6 +8,9 @@ const LOST = "interrupted: it may or may not have happened; look before you do i
 /** Stands for the model's words where a turn ended before it said any. */
 const STOPPED = "(The turn was stopped here.)";
 
+/** Stands for an ask whose line in the log is damaged: an answer of the model follows a message. */
+const LOST_ASK = "(What the user said here is lost.)";
+
 interface Slot {
   readonly index: number;
   filled: boolean;
@@ -95,6 +98,10 @@ export class Transcript {
     this.#noCalls = calls.length === 0;
     // Nothing is not sent back: providers refuse empty content.
     if (calls.length === 0 && event.text.trim() === "") return;
+    const before = this.messages.at(-1);
+    if (before === undefined || before.role === "assistant") {
+      this.messages.push({ role: "user", text: LOST_ASK });
+    }
     const extra: ProviderData | undefined = event.extra && {
       provider: event.extra.provider,
       data: event.extra.data,
