@@ -24,7 +24,7 @@ async function main(): Promise<number> {
   const models = new Models({
     environment,
     make: (setup) => createClient({ ...setup, advice: adviceOf(setup) }, byNodeHttp),
-    limits: () => settings.get().limits,
+    settings: () => settings.get(),
   });
   const core = createCore({
     home: environment.home,

@@ -1,27 +1,31 @@
 import { type ChatClient, ChatError } from "../core/model/chatClient.js";
-import type { ModelLimits } from "../core/model/given.js";
 import type { ModelConfig } from "../core/model/index.js";
 import { type Environment, modelId } from "./environment.js";
+import type { FileSettings } from "./settings.js";
+
+type ModelSettings = Pick<FileSettings, "headers" | "limits">;
 
 /** What `Models` is built on. */
 export interface ModelsParts {
   readonly environment: Environment;
-  /** Makes a client of a setup, which has the user's limits by then. */
+  /** Makes a client of a setup, which has the user's settings by then. */
   readonly make: (setup: ModelConfig) => ChatClient;
-  /** The limits in force; another object where they have changed. */
-  readonly limits: () => ModelLimits;
+  /** The settings in force; another object where they have changed. */
+  readonly settings: () => ModelSettings;
 }
 
 interface Made {
   readonly client: ChatClient;
-  readonly limits: ModelLimits;
+  readonly settings: ModelSettings;
 }
 
-/** A setup under the user's limits; what they leave open is as the setup has it. */
-function limited(setup: ModelConfig, limits: ModelLimits): ModelConfig {
+/** A setup under the user's settings; what they leave open is as the setup has it. */
+function withSettings(setup: ModelConfig, { headers, limits }: ModelSettings): ModelConfig {
   if (setup.provider === "demo") return setup;
   const { maxTokens = setup.maxTokens, contextTokens = setup.contextTokens, idleMs } = limits;
-  return { ...setup, maxTokens, contextTokens, idleMs };
+  const limited = { ...setup, maxTokens, contextTokens, idleMs };
+  // They are for the server that the user named, and for no other.
+  return setup.provider === "openai" ? { headers, ...limited } : limited;
 }
 
 /** Which model answers in which session, and the clients, made when first needed. */
@@ -76,11 +80,11 @@ export class Models {
         `No model is set up: ${this.parts.environment.fault ?? "set one up"}.`,
       );
     }
-    const limits = this.parts.limits();
+    const settings = this.parts.settings();
     const known = this.#made.get(id);
-    if (known?.limits === limits) return known.client;
-    const client = this.parts.make(limited(setup, limits));
-    this.#made.set(id, { client, limits });
+    if (known?.settings === settings) return known.client;
+    const client = this.parts.make(withSettings(setup, settings));
+    this.#made.set(id, { client, settings });
     return client;
   }
 

@@ -30,6 +30,8 @@ export async function orOllama(
       baseUrl: ollama.baseUrl,
       model: name,
       contextTokens,
+      // The user's extra headers are for the server that they named.
+      headers: {},
     })),
     fault: undefined,
   };

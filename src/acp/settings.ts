@@ -19,6 +19,7 @@ const schema = z.looseObject({
     )
     .optional(),
   "countersign.ripgrep.path": z.string().optional(),
+  "countersign.models.openai.headers": z.record(z.string(), z.string()).optional(),
   "countersign.models.maxTokens": count,
   "countersign.models.contextTokens": count,
   "countersign.models.idleTimeout": count,
@@ -28,11 +29,17 @@ const schema = z.looseObject({
 export interface FileSettings {
   readonly stopHooks: readonly StopHook[];
   readonly ripgrep: string | undefined;
-  /** The same object until the file changes. */
+  /** Extra headers for the OpenAI-compatible server that the environment names. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly limits: ModelLimits;
 }
 
-const NONE: FileSettings = { stopHooks: [], ripgrep: undefined, limits: modelLimits({}) };
+const NONE: FileSettings = {
+  stopHooks: [],
+  ripgrep: undefined,
+  headers: {},
+  limits: modelLimits({}),
+};
 
 /** A settings file that is there and cannot be obeyed; `message` says what is wrong with it. */
 export class SettingsError extends Error {}
@@ -54,7 +61,7 @@ export class SettingsFile {
     this.#path = join(home, "settings.json");
   }
 
-  /** The settings in force; throws `SettingsError` where there never were good ones. */
+  /** The settings in force, the same object until the file changes; throws `SettingsError` where there never were good ones. */
   get(): FileSettings {
     const stamp = this.#look();
     if (stamp !== this.#stamp || stamp === "unreadable") {
@@ -112,6 +119,7 @@ export class SettingsFile {
         timeout === undefined ? { argv } : { argv, timeout },
       ),
       ripgrep: data["countersign.ripgrep.path"] || undefined,
+      headers: data["countersign.models.openai.headers"] ?? {},
       limits: modelLimits({
         maxTokens: data["countersign.models.maxTokens"],
         contextTokens: data["countersign.models.contextTokens"],

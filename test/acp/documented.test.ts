@@ -136,6 +136,7 @@ describe("what docs/acp.md tells a reader to type", function () {
     assert.deepEqual(new SettingsFile(world.home, assert.fail).get(), {
       stopHooks: [{ argv: ["npm", "test"], timeout: 120 }],
       ripgrep: "/usr/bin/rg",
+      headers: { "X-Team": "tools" },
       limits: { maxTokens: 4096, contextTokens: 64_000, idleMs: 60_000 },
     });
     const file = join(world.dir, "allows.json");

@@ -94,6 +94,7 @@ describe("the limits of settings.json over the protocol", () => {
     await writeFile(
       join(world.home, "settings.json"),
       JSON.stringify({
+        "countersign.models.openai.headers": { "X-Team": "tools" },
         "countersign.models.maxTokens": 7,
         "countersign.models.contextTokens": 64000,
       }),
@@ -104,6 +105,10 @@ describe("the limits of settings.json over the protocol", () => {
       return max_tokens ?? max_completion_tokens;
     });
     assert.deepEqual(limits, [undefined, 7]);
+    assert.deepEqual(
+      world.model.requests.map(({ headers }) => headers["x-team"]),
+      [undefined, "tools"],
+    );
     const sizes = editor.updates.flatMap(({ update }) =>
       update.sessionUpdate === "usage_update" ? [[update.used, update.size]] : [],
     );
@@ -166,6 +171,7 @@ describe("an Ollama on this machine", () => {
         baseUrl: `http://${ollama.host}/v1`,
         model: "small:3b",
         contextTokens: 4_096,
+        headers: {},
       },
     ]);
     assert.match(said.join(), /context of 4,096 tokens.*OLLAMA_CONTEXT_LENGTH/);

@@ -155,7 +155,12 @@ describe("settings.json", () => {
     writeFile(join(home, "settings.json"), JSON.stringify(value));
 
   it("is not needed", () => {
-    assert.deepEqual(file().get(), { stopHooks: [], ripgrep: undefined, limits: NO_LIMITS });
+    assert.deepEqual(file().get(), {
+      stopHooks: [],
+      ripgrep: undefined,
+      headers: {},
+      limits: NO_LIMITS,
+    });
   });
 
   it("is read anew when it has changed, and leaves alone what it does not know", async () => {
@@ -164,6 +169,7 @@ describe("settings.json", () => {
     assert.deepEqual(settings.get(), {
       stopHooks: [],
       ripgrep: "/usr/bin/rg",
+      headers: {},
       limits: NO_LIMITS,
     });
     await write({
@@ -172,6 +178,7 @@ describe("settings.json", () => {
     assert.deepEqual(settings.get(), {
       stopHooks: [{ argv: ["true"] }, { argv: ["x", "y"], timeout: 5 }],
       ripgrep: undefined,
+      headers: {},
       limits: NO_LIMITS,
     });
   });
@@ -209,11 +216,12 @@ describe("settings.json", () => {
         made.push(setup);
         return createClient(setup);
       },
-      limits: () => settings.get().limits,
+      settings: () => settings.get(),
     });
     const first = models.client("s");
     assert.equal(models.client("s"), first);
     await write({
+      "countersign.models.openai.headers": { "X-Team": "tools" },
       "countersign.models.maxTokens": 7,
       "countersign.models.contextTokens": 9000,
       "countersign.models.idleTimeout": 20,
@@ -224,18 +232,27 @@ describe("settings.json", () => {
     assert.equal(models.contextTokens("s"), 9000);
     const setup = { provider: "openai", baseUrl: "http://127.0.0.1:1/v1", model: "m" };
     assert.deepEqual(made, [
-      { ...setup, ...NO_LIMITS },
-      { ...setup, maxTokens: 7, contextTokens: 9000, idleMs: 20_000 },
+      { ...setup, headers: {}, ...NO_LIMITS },
+      {
+        ...setup,
+        headers: { "X-Team": "tools" },
+        maxTokens: 7,
+        contextTokens: 9000,
+        idleMs: 20_000,
+      },
     ]);
   });
 
   it("leaves a window that the server told of as it is where it says nothing, and the demo always", () => {
     const made: ModelConfig[] = [];
+    const baseUrl = "http://127.0.0.1:1/v1";
     const models = new Models({
       environment: {
         home,
         models: [
-          { provider: "openai", baseUrl: "http://127.0.0.1:1/v1", model: "m", contextTokens: 4096 },
+          { provider: "openai", baseUrl, model: "named" },
+          { provider: "openai", baseUrl, model: "found", contextTokens: 4096, headers: {} },
+          { provider: "anthropic", baseUrl, model: "other", key: "k" },
           { provider: "demo" },
         ],
         fault: undefined,
@@ -245,15 +262,21 @@ describe("settings.json", () => {
         made.push(setup);
         return createClient(setup);
       },
-      limits: () => NO_LIMITS,
+      settings: () => settings,
     });
-    models.client("s");
-    models.choose("s", "demo");
-    models.client("s");
-    assert.deepEqual(
-      made.map((one) => ("contextTokens" in one ? one.contextTokens : one)),
-      [4096, { provider: "demo" }],
-    );
+    const settings = { headers: { "X-Team": "tools" }, limits: NO_LIMITS };
+    for (const id of ["openai:named", "openai:found", "anthropic:other", "demo"]) {
+      models.choose("s", id);
+      models.client("s");
+    }
+    const server = { provider: "openai", baseUrl, ...NO_LIMITS } as const;
+    assert.deepEqual(made, [
+      { ...server, model: "named", headers: { "X-Team": "tools" } },
+      // One that was found, or another maker's, is not the server that the headers are for.
+      { ...server, model: "found", headers: {}, contextTokens: 4096 },
+      { ...server, provider: "anthropic", model: "other", key: "k" },
+      { provider: "demo" },
+    ]);
   });
 
   it("stays in force where it becomes wrong while the agent runs", async () => {
@@ -279,6 +302,7 @@ describe("settings.json", () => {
     ["a timeout under a second", { "countersign.hooks.stop": [{ argv: ["a"], timeout: 0.5 }] }],
     ["another field", { "countersign.hooks.stop": [{ argv: ["a"], shell: true }] }],
     ["a path that is no text", { "countersign.ripgrep.path": 1 }],
+    ["a header that is no text", { "countersign.models.openai.headers": { "X-A": 1 } }],
     ["a limit that is no number", { "countersign.models.maxTokens": "100" }],
     ["a limit under zero", { "countersign.models.contextTokens": -1 }],
     ["a limit that is no whole number", { "countersign.models.idleTimeout": 12.5 }],
