@@ -66,6 +66,8 @@ export const RETRY_AFTER_LONGEST_MS = 300_000;
 /** One event of a model's stream, and one answer as it comes over the wire, in bytes. */
 export const STREAM_EVENT_BYTES = 32 * 1024 * KiB;
 export const ANSWER_BYTES = 64 * 1024 * KiB;
+/** One answer of Ollama's about its models, in bytes. */
+export const OLLAMA_BYTES = 4 * 1024 * KiB;
 /** Silence on a model's stream after which it counts as broken. */
 export const MODEL_IDLE_MS = 120_000;
 /** The shortest and the longest silence that a user may set, in seconds. */

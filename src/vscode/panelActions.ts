@@ -1,4 +1,3 @@
-import * as path from "node:path";
 import * as vscode from "vscode";
 import { messageOf } from "../core/messageOf.js";
 import type { FromPanel, PanelCommand } from "../webview/protocol.js";
@@ -8,6 +7,7 @@ import type { ChangeActions } from "./changes.js";
 import type { ChatView } from "./chatView.js";
 import type { Edits } from "./edits.js";
 import { unsavedDocument } from "./files.js";
+import { fileToOpen, isElsewhere } from "./fromPage.js";
 import { commands } from "./ids.js";
 import type { ModelService } from "./models/service.js";
 import type { Proposals } from "./proposed.js";
@@ -44,6 +44,8 @@ export async function act(
       return;
     }
     case "answer":
+      // A page that does not know whose card it shows has not shown it.
+      if (isElsewhere(sessions, message)) return;
       await answers.give(message.card, message.answer, surface, {
         note: message.note,
         shown: { digest: message.shown },
@@ -124,13 +126,10 @@ async function openFile(
 ): Promise<void> {
   const opened = parts.sessions.get(session);
   if (!opened) return;
-  const file = path.resolve(opened.workspace, given);
-  const inside = path.relative(opened.workspace, file);
-  const named = opened.live.events.some(
-    (event) => event.type === "card_raised" && event.path === file,
+  const file = fileToOpen(opened.workspace, given, (one) =>
+    opened.live.events.some((event) => event.type === "card_raised" && event.path === one),
   );
-  // A UNC path would send the user's credentials to whoever the model named.
-  if (/^[\\/]{2}/.test(given) || ((inside.startsWith("..") || path.isAbsolute(inside)) && !named)) {
+  if (file === undefined) {
     parts.chat().say(vscode.l10n.t("{0} is not in the folder of this session.", given));
     return;
   }

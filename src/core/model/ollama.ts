@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { OLLAMA_BYTES } from "../limits.js";
 
 /** Where Ollama answers unless it was told otherwise. */
 export const OLLAMA_URL = "http://127.0.0.1:11434";
@@ -64,7 +65,7 @@ export async function findOllama(
         signal,
       });
       if (!response.ok) return undefined;
-      const parsed = schema.safeParse(await response.json());
+      const parsed = schema.safeParse(await jsonOf(response));
       return parsed.success ? parsed.data : undefined;
     } catch {
       return undefined;
@@ -93,6 +94,18 @@ export async function findOllama(
   );
   options.signal?.throwIfAborted();
   return { baseUrl: `${url}/v1`, models };
+}
+
+/** Whatever listens at that address is asked without anyone's doing: it may not fill the memory. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const bytes of response.body ?? []) {
+    size += bytes.length;
+    if (size > OLLAMA_BYTES) throw new Error("too long");
+    parts.push(bytes);
+  }
+  return JSON.parse(Buffer.concat(parts).toString("utf8"));
 }
 
 function largestOf(info: Record<string, unknown>): number | undefined {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ANSWER_BYTES, STREAM_EVENT_BYTES } from "../../../src/core/limits.js";
+import { ANSWER_BYTES, OLLAMA_BYTES, STREAM_EVENT_BYTES } from "../../../src/core/limits.js";
 import { ChatError } from "../../../src/core/model/chatClient.js";
 import { createClient } from "../../../src/core/model/index.js";
 import { byNodeHttp } from "../../../src/core/model/nodeHttp.js";
+import { findOllama } from "../../../src/core/model/ollama.js";
 import { EventReader, EventTooLong } from "../../../src/core/model/sse.js";
 import { byFetch } from "../../../src/core/model/transport.js";
 import { ask, joined } from "./ask.js";
@@ -72,6 +73,46 @@ describe("a server that means harm", () => {
         assert.equal(asked.length, 1);
       });
     }
+
+    it("is left soon where nobody but the search for Ollama asked it", async () => {
+      let sent = 0;
+      await serve(
+        (_, response) => {
+          const piece = " ".repeat(64 * 1024);
+          const more = (): void => {
+            while (!response.destroyed) {
+              sent += piece.length;
+              if (response.write(piece)) continue;
+              response.once("drain", more);
+              return;
+            }
+          };
+          response.writeHead(200, { "content-type": "application/json" });
+          more();
+        },
+        async (origin) => {
+          assert.equal(await findOllama({ url: origin }), undefined);
+        },
+      );
+      // What is in the buffers of the two ends by then comes on top.
+      assert.ok(sent < OLLAMA_BYTES + 16 * 1024 * 1024, `${sent} bytes`);
+    });
+
+    it("is heard to the end where Ollama says much about its models, up to a limit", async () => {
+      const names = (bytes: number) => {
+        const text = JSON.stringify({ models: [{ name: "a" }] });
+        return `${text}${" ".repeat(bytes - text.length)}`;
+      };
+      for (const bytes of [OLLAMA_BYTES, OLLAMA_BYTES + 1]) {
+        await serve(
+          (_, response) => response.end(names(bytes)),
+          async (origin) => {
+            const found = await findOllama({ url: origin, timeoutMs: 10_000 });
+            assert.equal(found?.models[0]?.name, bytes === OLLAMA_BYTES ? "a" : undefined);
+          },
+        );
+      }
+    });
 
     it("is heard to the end just under it", async () => {
       await serve(
