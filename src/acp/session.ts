@@ -7,6 +7,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { Delta, EventOf, SessionEvent } from "../core/session/events.js";
 import type { LiveSession } from "../core/turn/live.js";
+import { unlessAborted } from "../core/turn/unlessAborted.js";
 import { Asks } from "./asks.js";
 import { listQueue } from "./commands.js";
 import type { Mode } from "./options.js";
@@ -200,8 +201,7 @@ export class AcpSession {
 
   /** Asks the client when all that was told before has left; rejects where it does not answer. */
   #ask(request: RequestPermissionRequest, signal: AbortSignal): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    const asked = new Promise<unknown>((resolve, reject) => {
       this.#outbox.after(() => {
         if (signal.aborted) return;
         this.host.client
@@ -212,6 +212,8 @@ export class AcpSession {
           .then(resolve, reject);
       });
     });
+    // What it listens with goes again: one signal serves for every question of an undo.
+    return unlessAborted(asked, signal);
   }
 
   async #respond(end: End): Promise<PromptResponse> {

@@ -236,6 +236,20 @@ describe("undo over the protocol", () => {
     });
   }
 
+  it("asks about a dozen files one after the other and leaves nothing waiting behind", async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
+    await changed(
+      names.map((name, n) => write(`w${n}`, name, NEW)),
+      Object.fromEntries(names.map((name) => [name, OLD])),
+    );
+    for (const name of names) await writeFile(path(name), "else\n");
+    const undoing = editor.prompt(session, "/undo");
+    for (let n = 0; n < names.length; n++) (await editor.ask(n)).select("keep");
+    assert.deepEqual(await undoing, { stopReason: "end_turn" });
+    // Node warns of an 11th listener on one signal: each question has to take its own off again.
+    assert.doesNotMatch(editor.stderr, /MaxListenersExceeded/);
+  });
+
   it("changes nothing of all where a conflict's question is cancelled", async () => {
     await changed([write("w1", "a.txt", NEW), write("w2", "b.txt", "b\n")], { "a.txt": OLD });
     await writeFile(path("a.txt"), "else\n");
