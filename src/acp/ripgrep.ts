@@ -12,7 +12,11 @@ export async function ripgrepFor(
   const packaged = dirname(fileURLToPath(import.meta.url));
   const found = await findRipgrep({ setting, packaged });
   if (typeof found === "string" || setting !== undefined) return found;
-  const program = process.platform === "win32" ? "rg.exe" : "rg";
+  return (await onPath(process.platform === "win32" ? "rg.exe" : "rg", env)) ?? found;
+}
+
+/** A program on the `PATH`, absolute; undefined where there is none. */
+export async function onPath(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const directory of (env.PATH ?? env.Path ?? "").split(delimiter)) {
     // A relative entry would take a program out of whatever folder the agent was started in.
     if (!isAbsolute(directory)) continue;
@@ -24,5 +28,5 @@ export async function ripgrepFor(
       // Not in this one.
     }
   }
-  return found;
+  return undefined;
 }

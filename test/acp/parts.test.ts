@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { readAllows } from "../../src/acp/allows.js";
 import { commandOf } from "../../src/acp/commands.js";
 import { readEnvironment } from "../../src/acp/environment.js";
 import { Models } from "../../src/acp/models.js";
 import { Outbox } from "../../src/acp/outbox.js";
+import { onPath } from "../../src/acp/ripgrep.js";
 import { SettingsFile } from "../../src/acp/settings.js";
 import { commandLine, fenced, oneLine } from "../../src/acp/show.js";
 import { said } from "../../src/acp/updates.js";
@@ -457,5 +458,25 @@ describe("the outbox", () => {
     await outbox.flushed();
     outbox.push(text("b"));
     await outbox.flushed();
+  });
+});
+
+describe("a program on the PATH", () => {
+  const own = process.platform === "win32" ? "rg.exe" : "rg";
+  let directory: string;
+  before(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), "countersign-path-")));
+    await writeFile(join(directory, own), "", { mode: 0o755 });
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it("is taken from an absolute entry", async () => {
+    const PATH = ["", directory].join(delimiter);
+    assert.equal(await onPath(own, { PATH }), join(directory, own));
+  });
+
+  it("is never taken from a relative one, which may be the folder that was opened", async () => {
+    const here = relative(process.cwd(), directory);
+    assert.equal(await onPath(own, { PATH: [here, ".", ""].join(delimiter) }), undefined);
   });
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { ANSWER_BYTES, OLLAMA_BYTES, STREAM_EVENT_BYTES } from "../../../src/core/limits.js";
 import { ChatError } from "../../../src/core/model/chatClient.js";
+import { Exchange } from "../../../src/core/model/exchange.js";
 import { createClient } from "../../../src/core/model/index.js";
 import { byNodeHttp } from "../../../src/core/model/nodeHttp.js";
 import { findOllama } from "../../../src/core/model/ollama.js";
@@ -190,6 +191,72 @@ describe("a server that means harm", () => {
         }
       });
     }
+  });
+
+  describe("and gives back what else is secret", () => {
+    const TOKEN = "tok-canary-9f8e7d6c";
+    const QUERY = "query-canary-5a4b3c2d";
+
+    for (const provider of ["openai", "anthropic"] as const) {
+      it(`has neither the base URL's query nor the bare token of a header in the error (${provider})`, async () => {
+        const asked = await serve(
+          (request, response) => {
+            const token = String(request.headers.authorization).replace("Bearer ", "");
+            response.writeHead(400).end(`${token} was sent to ${request.url}`);
+          },
+          async (origin) => {
+            const { error } = await ask(
+              createClient({
+                provider,
+                baseUrl: `${origin}?code=${QUERY}`,
+                model: "m",
+                headers: { Authorization: `Bearer ${TOKEN}` },
+              }),
+            );
+            assert.ok(error instanceof ChatError);
+            assert.match(error.message, /… was sent to/);
+            assert.doesNotMatch(error.message, /canary/);
+          },
+        );
+        // They did go to the server: it is its words that are cleaned.
+        assert.match(asked[0] ?? "", new RegExp(QUERY));
+      });
+    }
+  });
+
+  it("and is another than the one that was set gets nothing", async () => {
+    const asked = await serve(
+      (_, response) => response.end("{}"),
+      async (origin) => {
+        const exchange = new Exchange({
+          context: { server: "http://127.0.0.1:1", model: "m", secrets: [KEY] },
+          origin: "http://127.0.0.1:1",
+          headers: { authorization: `Bearer ${KEY}` },
+          signal: new AbortController().signal,
+          idleMs: 1_000,
+        });
+        await assert.rejects(exchange.fetch(new URL(`${origin}/v1/models`)), /was stopped/);
+        exchange.dispose();
+      },
+    );
+    assert.deepEqual(asked, []);
+  });
+
+  it("and redirects the search for Ollama leads it nowhere", async () => {
+    const models = JSON.stringify({ models: [{ name: "theirs" }] });
+    const elsewhere = await serve(
+      (_, response) => response.end(models),
+      async (other) => {
+        await serve(
+          (request, response) =>
+            response.writeHead(307, { location: `${other}${request.url}` }).end(),
+          async (origin) => {
+            assert.equal(await findOllama({ url: origin }), undefined);
+          },
+        );
+      },
+    );
+    assert.deepEqual(elsewhere, []);
   });
 
   describe("and asks for the same again in the middle of its answer", () => {

@@ -21,6 +21,9 @@ describe("a link in a model's text", () => {
     "\\\\evil.example\\share",
     "%0d%0ajavascript:alert(1)",
     "a%00b",
+    "https://example.com/\u0001x",
+    "http://a\nb",
+    "mailto:a@example.com\u007f",
     "",
   ];
   for (const href of dead)
