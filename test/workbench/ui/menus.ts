@@ -204,7 +204,6 @@ export function describeMenus(get: () => Panel): void {
   });
 
   it("deny a card that is picked, and show one that is not in view before a yes", async () => {
-    await panel.newSession();
     const chat = await panel.ask(
       "Do three things",
       run("echo", "first"),

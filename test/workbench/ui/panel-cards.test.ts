@@ -180,7 +180,7 @@ describe("cards in the panel", () => {
       });
       const before = await log();
       await assertTooLate(await showInApprovals(raised), "Approve");
-      for (const name of ["Approve for this session", "Deny", "Save", "Show in the chat"]) {
+      for (const name of ["Approve for this session", "Deny", "Save"]) {
         const approvals = await showInApprovals(raised);
         await approvals.getByRole("button", { name, exact: true }).click();
       }

@@ -69,7 +69,6 @@ export function describeSettings(get: () => Panel): void {
     await turn("Read it", "Read.", read, finish("Read."));
     assert.equal(carried(), true);
     await panel.bench.set({ "countersign.models.contextTokens": 0 });
-    await panel.newSession();
     await turn("Read it again", "Read again.", read, finish("Read again."));
     assert.equal(carried(), false);
   });
@@ -117,7 +116,6 @@ export function describeSettings(get: () => Panel): void {
       await page.keyboard.press("Enter");
       await page.getByText(says).first().waitFor();
     };
-    await panel.newSession();
     await setKey("sk-canary-set", /The key for .* is set\./);
     await turn("With a key", "With.", { text: "With." });
     assert.equal(last()?.headers.authorization, "Bearer sk-canary-set");
@@ -129,7 +127,6 @@ export function describeSettings(get: () => Panel): void {
   it("say which programs have a word before a turn ends", async () => {
     const argv = [process.execPath, "-e", ONCE];
     await panel.bench.set({ "countersign.hooks.stop": [{ argv, timeout: 30 }] });
-    await panel.newSession();
     await turn("Be done", "After the tea.", finish("Ready."), finish("After the tea."));
     assert.match(last()?.raw ?? "", /not before the tea/);
     const chat = await panel.chat();
@@ -144,7 +141,6 @@ export function describeSettings(get: () => Panel): void {
     await turn("Search", "Sought.", grep, finish("Sought."));
     assert.match(await results(), /ripgrep\.path names \/nowhere\/rg/);
     await panel.bench.set({ "countersign.ripgrep.path": "" });
-    await panel.newSession();
     await turn("Search again", "Found.", grep, finish("Found."));
     assert.match(await results(), /^d\.txt:1:one$/m);
   });
