@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
+import { createCore } from "../../src/core/core.js";
+import { createClient } from "../../src/core/model/index.js";
 import { Editor, makeWorld, type World } from "./support/agent.js";
 
 describe("a session that is loaded", () => {
@@ -103,6 +105,65 @@ describe("a session that is loaded", () => {
     );
     assert.equal(await world.file("a.txt"), "two\nmore\n");
     await second.close();
+  });
+
+  it("shows and writes the text that a person had made of a proposal in another host", async () => {
+    world = await makeWorld(
+      [
+        {
+          calls: [{ id: "w1", tool: "write_file", args: { path: "a.txt", content: "proposed\n" } }],
+        },
+        { text: "Done." },
+      ],
+      { "a.txt": "one\n" },
+    );
+    const host = createCore({
+      home: world.home,
+      userHome: world.dir,
+      version: "0",
+      host: "test",
+      ripgrep: () => Promise.reject(new Error("not searched")),
+      env: world.env,
+      settings: () => ({ stopHooks: [], trusted: true }),
+      client: async () =>
+        createClient({ provider: "openai", baseUrl: world.model.url, model: "scripted" }),
+      unsaved: () => new Set(),
+      report: assert.fail,
+    });
+    const live = await host.newSession(world.workspace);
+    const raised = new Promise<string>((resolve) => {
+      live.onEvent((event) => {
+        if (event.type === "card_raised") resolve(event.card);
+      });
+    });
+    await live.ask("Change it");
+    assert.deepEqual(await live.editCard(await raised, Buffer.from("edited\n")), {
+      outcome: "taken",
+    });
+    await host.dispose();
+
+    const editor = new Editor(world);
+    await editor.initialize();
+    await editor.load(live.id);
+    const asked = await editor.ask(0);
+    assert.deepEqual(asked.request.toolCall.content?.[0], {
+      type: "diff",
+      path: join(world.workspace, "a.txt"),
+      oldText: "one\n",
+      newText: "edited\n",
+    });
+    assert.match(
+      JSON.stringify(asked.request.toolCall.content),
+      /Edited by the user: what is written is this text, not the proposal\./,
+    );
+    assert.equal(await world.file("a.txt"), "one\n");
+    asked.select("allow_once");
+    await editor.until(
+      () => (editor.text("agent_message_chunk").includes("Done.") ? true : undefined),
+      "the turn's end",
+    );
+    assert.equal(await world.file("a.txt"), "edited\n");
+    await editor.close();
   });
 
   it("asks a question with options again, and goes on with the answer though no prompt waits", async () => {
