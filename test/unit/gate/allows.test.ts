@@ -58,6 +58,14 @@ describe("the gate, with allows,", () => {
     await session.gate.revoke({ read: join(made.outside, "f") });
     await allowBy("list_dir", "f");
     await asks("grep", "f");
+    // An answer that is spent gave nothing.
+    const grep = await session.ask(await read("grep", "s"));
+    await session.answer(grep.card.card, "allow_session");
+    const permitted = await grep.admission;
+    ok(permitted.kind === "permit" && permitted.card !== undefined);
+    await session.gate.spend(permitted.card, "t1");
+    await allowBy("list_dir", "s");
+    await asks("grep", "s");
     // Given with the session, by someone who saw no card of it.
     await session.ledger.addAllow({ read: join(made.outside, "g") });
     await goesThrough("grep", "g");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import promises, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
+import { listDirectory } from "../../../src/core/workspace/list.js";
 import { issuePermit, type Permit } from "../../../src/core/workspace/permit.js";
 import { readWindow } from "../../../src/core/workspace/read.js";
 import { removeFile } from "../../../src/core/workspace/remove.js";
@@ -120,6 +121,28 @@ describe("the instant between the last look at a file and its open", () => {
       process.umask(umask);
     }
     assert.deepEqual(seen, ["made 600", "flushed 3 bytes", "looked at again"]);
+  });
+});
+
+describe("a directory that is moved while it is listed", () => {
+  afterEach(() => {
+    Object.assign(promises, real);
+    syncBuiltinESMExports();
+  });
+
+  it("is not told of under the name it had", async () => {
+    const tree = await ground({ d: { f: "" } });
+    const { readdir } = real;
+    promises.readdir = (async (...given: Parameters<typeof readdir>) => {
+      await rename(tree.at("ws", "d"), tree.at("ws", "e"));
+      return readdir(...given);
+    }) as typeof readdir;
+    syncBuiltinESMExports();
+    const permit = await readPermit(tree.workspace, "d");
+    assert.deepEqual(
+      await listDirectory(permit, tree.workspace),
+      new FileChanged(tree.at("ws", "d")),
+    );
   });
 });
 

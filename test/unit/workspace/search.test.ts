@@ -190,6 +190,42 @@ describe("a search", () => {
     assert.deepEqual(waits, [20_000]);
   });
 
+  it("takes no options from a file that the environment names", async () => {
+    const tree = await ground({ ".hidden": "needle" }, { config: "--hidden\n" });
+    const env = { ...tree.workspace.env, RIPGREP_CONFIG_PATH: tree.at("config") };
+    assert.equal(await grep({ ...tree, workspace: { ...tree.workspace, env } }, {}), SKIPPED);
+  });
+
+  it("tells nothing of a file outside that a link makes an ignore file", async () => {
+    const tree = await ground(
+      { f: "needle", ".ignore": link("../secret") },
+      { secret: "SECRET{\n" },
+    );
+    assert.equal(await grep(tree, {}), "f:1:needle");
+  });
+
+  it("shows no hit of a directory that became a link, nor of one that was moved, meanwhile", async () => {
+    const match = (path: string): string =>
+      ["begin", "match"]
+        .map((type) => {
+          const lines = { text: "needle SECRET\n" };
+          const hit = { path: { text: path }, lines, line_number: 1, submatches: [] };
+          return `printf '%s\\n' '${JSON.stringify({ type, data: hit })}'\n`;
+        })
+        .join("");
+    const scripted = async (does: string, given: string) => {
+      const tree = await ground({ d: { f: "x" } }, { outside: { f: "needle SECRET" } });
+      await writeFile(tree.at("rg"), `#!/bin/sh\n${does}`, { mode: 0o755 });
+      const workspace = { ...tree.workspace, ripgrep: async () => tree.at("rg") };
+      const permit = await readPermit(workspace, given);
+      return searchFiles(permit, workspace, { pattern: "needle" }, { signal });
+    };
+    const linked = `rm -r d; ln -s ../outside d; ${match("./d/f")}`;
+    assert.deepEqual(await scripted(linked, "."), { ok: true, text: SKIPPED });
+    const moved = await scripted(`mv ../d ../e; ${match("./f")}`, "d");
+    assert.ok(moved instanceof FileChanged);
+  });
+
   it("says so of a pattern that no command line takes", async () => {
     const tree = await ground({ f: "x" });
     assert.equal(
