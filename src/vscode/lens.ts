@@ -7,6 +7,7 @@ import { firstChangedLine } from "./firstChange.js";
 import { type CommandId, commands, PROPOSED } from "./ids.js";
 import { type ProposedFiles, parseProposed } from "./proposedFiles.js";
 import type { Sessions } from "./sessions.js";
+import { whiteSpaceChanges } from "./whiteSpace.js";
 
 /** What a command is given that was called for one card, or one change of it, from one surface. */
 export interface CardArgument {
@@ -57,8 +58,11 @@ export class ProposedLenses implements vscode.CodeLensProvider, vscode.Disposabl
       this.#timers.add(timer);
       return [];
     }
-    const lenses = this.#answerLenses(card, document);
     const changes = await changesOf(card, document);
+    const lenses = [
+      ...this.#unmarked(card, document, changes),
+      ...this.#answerLenses(card, document),
+    ];
     return changes === undefined ? lenses : [...lenses, ...this.#changeLenses(card.card, changes)];
   }
 
@@ -112,6 +116,22 @@ export class ProposedLenses implements vscode.CodeLensProvider, vscode.Disposabl
     if (fixed !== undefined)
       lenses.push(say(line, `$(lock) ${vscode.l10n.t("Cannot be edited: {0}", fixed)}`));
     return lenses;
+  }
+
+  /** Says what is not marked: a repository's settings decide what a diff editor passes over. */
+  #unmarked(
+    { card, before }: OpenCard,
+    document: vscode.TextDocument,
+    changes: Changes | undefined,
+  ): vscode.CodeLens[] {
+    const shown = this.edits.shown(card);
+    if (before === null || "fault" in shown || same(shown.bytes, before)) return [];
+    const settings = vscode.workspace.getConfiguration("diffEditor", document);
+    if (settings.get<boolean>("ignoreTrimWhitespace") === false) return [];
+    const count = whiteSpaceChanges(new TextDecoder().decode(before), document.getText(), changes);
+    if (count === 0) return [];
+    const text = vscode.l10n.t("White space changes that this editor does not mark: {0}", count);
+    return [say(0, `$(warning) ${text}`)];
   }
 
   #changeLenses(card: string, { fates, lines }: Changes): vscode.CodeLens[] {

@@ -31,6 +31,7 @@ describe("a proposal that is edited before it is approved", () => {
         "c.txt": "\ufeffone\r\ntwo\r\nthree",
         "d.txt": "one\ntwo\r\n",
         "e.txt": lines(),
+        "f.txt": "one\ntwo\nthree\n",
       },
       viewport: { width: 2000, height: 1000 },
     });
@@ -303,5 +304,20 @@ describe("a proposal that is edited before it is approved", () => {
     await press(lens("Approve as edited"), answers(9));
     await (await panel.chat()).getByText("It is large.").waitFor();
     assert.equal(await panel.bench.read("large.txt"), edited);
+  });
+
+  it("is told where white space changes that the editor does not mark", async () => {
+    await panel.newSession();
+    const chat = await panel.ask(
+      "Indent a line",
+      write("f.txt", "one\n  two\nthree\n"),
+      finish("F is left."),
+    );
+    await panel.card("f.txt");
+    await tab("f.txt").waitFor();
+    await lens("White space changes that this editor does not mark: 1").waitFor();
+    await panel.bench.screenshot("edits-white-space");
+    await press(lens("Deny"), async () => (await tab("f.txt").count()) === 0);
+    await chat.getByText("F is left.").waitFor();
   });
 });
