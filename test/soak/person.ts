@@ -99,13 +99,25 @@ export class Person {
     did(`edit a card: ${edit.outcome}, ${outcome}`);
   }
 
-  #answer(
+  /** Answers what the card shows by now; where that changed in the same moment, looks and answers again. */
+  async #answer(
     card: string,
     answer: "allow_once" | "allow_session" | "deny",
     note?: string,
   ): Promise<AnswerOutcome> {
-    const more = note === undefined ? { surface } : { surface, note };
-    return this.session.answerCard(card, answer, more);
+    for (let tries = 1; ; tries++) {
+      const open = this.session.openCards.find((one) => one.card === card);
+      const shown = open?.edit?.event.digest;
+      const outcome = await this.session.answerCard(card, answer, {
+        surface,
+        ...(note === undefined ? {} : { note }),
+        ...(shown === undefined ? {} : { shown }),
+      });
+      // A card that comes up again after a kill brings its edit along a moment later.
+      if (outcome.outcome !== "stale" || tries === 5) return outcome;
+      this.now.did("answer what was edited meanwhile");
+      await delay(20);
+    }
   }
 
   /** Two answers at once, and one to a card that never was: at most one counts. */
