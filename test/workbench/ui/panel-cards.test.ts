@@ -190,7 +190,7 @@ describe("cards in the panel", () => {
     });
 
     it("do nothing once another has taken their place, which is open as before", async () => {
-      await panel.ask("Change c.txt again", write("c.txt", "three\n"), finish("C is done."));
+      await panel.ask("Change c.txt again", write("c.txt", "three\n"), finish("C is done at last."));
       const first = await panel.card("c.txt");
       await writeFile(join(panel.bench.folder, "c.txt"), "other\n");
       await first.getByText(/The file has changed on disk/).waitFor();
@@ -207,7 +207,7 @@ describe("cards in the panel", () => {
       assert.equal(await panel.bench.read("c.txt"), "other\n");
       const card = await panel.card("-other");
       await card.getByRole("button", { name: "Approve", exact: true }).click();
-      await (await panel.chat()).getByText("C is done.").last().waitFor();
+      await (await panel.chat()).getByText("C is done at last.").last().waitFor();
       assert.equal(await panel.bench.read("c.txt"), "three\n");
     });
   });
