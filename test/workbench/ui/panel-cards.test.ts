@@ -190,7 +190,11 @@ describe("cards in the panel", () => {
     });
 
     it("do nothing once another has taken their place, which is open as before", async () => {
-      await panel.ask("Change c.txt again", write("c.txt", "three\n"), finish("C is done at last."));
+      await panel.ask(
+        "Change c.txt again",
+        write("c.txt", "three\n"),
+        finish("C is done at last."),
+      );
       const first = await panel.card("c.txt");
       await writeFile(join(panel.bench.folder, "c.txt"), "other\n");
       await first.getByText(/The file has changed on disk/).waitFor();
