@@ -49,7 +49,8 @@ export function isThere(file: string): boolean {
   }
 }
 
-async function runs(file: string): Promise<boolean> {
+/** Whether this is a regular file that may be started by this user. */
+export async function runnable(file: string): Promise<boolean> {
   try {
     if (!(await stat(file)).isFile()) return false;
     await access(file, constants.X_OK);
@@ -64,7 +65,7 @@ async function foundInPath(program: string, env: NodeJS.ProcessEnv, cwd: string)
   // An empty entry is the current folder, which is the workspace.
   for (const entry of (env.PATH ?? "/").split(path.delimiter)) {
     const file = path.resolve(cwd, entry, program);
-    if (await runs(file)) return file;
+    if (await runnable(file)) return file;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
-import { access, constants, stat } from "node:fs/promises";
 import path from "node:path";
+import { runnable } from "./program.js";
 import { ToolError } from "./types.js";
 
 export interface RipgrepPlaces {
@@ -11,16 +11,6 @@ export interface RipgrepPlaces {
   readonly packaged?: string | undefined;
   readonly platform?: NodeJS.Platform;
   readonly arch?: string;
-}
-
-async function runnable(file: string): Promise<boolean> {
-  try {
-    if (!(await stat(file)).isFile()) return false;
-    await access(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Every directory from `start` up to the root of the disk. */

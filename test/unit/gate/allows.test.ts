@@ -1,8 +1,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import type { PreparedRead } from "../../../src/core/gate/prepared.js";
-import { resolvePath } from "../../../src/core/workspace/resolve.js";
-import { type Made, Session } from "./session.js";
+import { type Made, prepareReadOutside, Session } from "./session.js";
 import { bytes, makeWorkspace, prepareRun, prepareWrite } from "./support.js";
 
 describe("the gate, with allows,", () => {
@@ -16,11 +15,7 @@ describe("the gate, with allows,", () => {
 
   const file = (name: string): string => join(made.root, name);
   const writeOf = (name: string, text: string) => prepareWrite(made.workspace, name, bytes(text));
-  const readOutside = async (name: string): Promise<PreparedRead> => {
-    const path = await resolvePath(made.workspace, join(made.outside, name));
-    ok(path.kind === "outside");
-    return { kind: "read", tool: "read_file", path };
-  };
+  const readOutside = (name: string) => prepareReadOutside(made, name);
 
   it("asks for a search of a directory that was only allowed to be listed", async () => {
     const read = async (tool: string, name: string): Promise<PreparedRead> => ({

@@ -1,11 +1,9 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Abandoned } from "../../../src/core/gate/gate.js";
-import type { PreparedRead } from "../../../src/core/gate/prepared.js";
 import { WRITE_BYTES } from "../../../src/core/limits.js";
-import { resolvePath } from "../../../src/core/workspace/resolve.js";
-import { type Made, Session } from "./session.js";
+import { type Made, prepareReadOutside, Session } from "./session.js";
 import { bytes, makeWorkspace, prepareRun, prepareWrite } from "./support.js";
 
 describe("the gate, with cards that wait,", () => {
@@ -19,11 +17,7 @@ describe("the gate, with cards that wait,", () => {
 
   const file = (name: string): string => join(made.root, name);
   const writeOf = (name: string, text: string) => prepareWrite(made.workspace, name, bytes(text));
-  const readOutside = async (name: string): Promise<PreparedRead> => {
-    const path = await resolvePath(made.workspace, join(made.outside, name));
-    ok(path.kind === "outside");
-    return { kind: "read", tool: "read_file", path };
-  };
+  const readOutside = (name: string) => prepareReadOutside(made, name);
 
   describe("and a file that changes while its card is up", () => {
     const changes: [string, string | null, () => Promise<void>][] = [

@@ -1,9 +1,19 @@
+import { ok } from "node:assert/strict";
+import { join } from "node:path";
 import { type Admission, type AdmitRequest, Gate } from "../../../src/core/gate/gate.js";
-import type { Prepared } from "../../../src/core/gate/prepared.js";
+import type { Prepared, PreparedRead } from "../../../src/core/gate/prepared.js";
 import type { Answer, Delta, EventOf, Surface } from "../../../src/core/session/events.js";
+import { resolvePath } from "../../../src/core/workspace/resolve.js";
 import { ids, type makeWorkspace, TestLedger } from "./support.js";
 
 export type Made = Awaited<ReturnType<typeof makeWorkspace>>;
+
+/** A read of a file outside of the workspace. */
+export async function prepareReadOutside(made: Made, name: string): Promise<PreparedRead> {
+  const path = await resolvePath(made.workspace, join(made.outside, name));
+  ok(path.kind === "outside");
+  return { kind: "read", tool: "read_file", path };
+}
 
 /** One session's gate and its log. */
 export class Session {
