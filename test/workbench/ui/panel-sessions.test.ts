@@ -166,13 +166,23 @@ describe("sessions in the panel", () => {
     const notice = () =>
       centre().locator(".monaco-list-row").filter({ hasText: "Countersign waits" });
 
-    /** Tells VS Code what a browser tells it when another window comes to the front. */
+    let left = 0;
+
+    /**
+     * Tells VS Code what a browser tells it when another window comes to the front, and waits until
+     * the extension knows: what the page sends to it arrives in order, and a message of the chat
+     * that was sent after it has an event to wait for. A turn has to be going on.
+     */
     async function unfocus(): Promise<void> {
       const { page } = panel.bench;
       await page.evaluate(`(() => {
         Object.defineProperty(document, "hasFocus", { configurable: true, value: () => false });
         document.dispatchEvent(new Event("visibilitychange"));
       })()`);
+      const ask = `After the focus went, ${++left}`;
+      await panel.ask(ask);
+      await (await queued()).getByRole("button", { name: "Take back" }).click();
+      await panel.bench.event("ask_withdrawn", ({ text }) => text === ask);
     }
     async function focus(): Promise<void> {
       await panel.bench.page.evaluate(`(() => {
@@ -181,36 +191,33 @@ describe("sessions in the panel", () => {
       })()`);
     }
 
-    async function cardFor(path: string): Promise<Locator> {
-      await panel.ask(`Change ${path}`, write(path, "new\n"), finish(`Left ${path}.`));
-      return panel.card(path);
-    }
-
-    it("come while the window has no focus, and lead to the card", async () => {
+    it("come while the window has no focus, lead to the card, and hold no link of others", async () => {
       await panel.newSession();
       const { held, open } = gate();
       const chat = await panel.ask(
-        "Change a.txt",
-        write("a.txt", "two\n", { text: "Soon.", hold: held }),
-        finish("Left a.txt."),
+        "Say the details",
+        { ...run("echo", "[Details](command:workbench.action.quit)"), text: "Soon.", hold: held },
+        finish("Left it."),
       );
       await chat.getByText("Soon.").waitFor();
       await unfocus();
       open();
-      await panel.card("a.txt");
+      await panel.card("Wants to run a command");
       await focus();
       await panel.bench.command("Notifications: Show Notifications");
-      await notice().getByText("Countersign waits for your answer: a.txt").waitFor();
+      await notice().getByText("Countersign waits for your answer: echo [Details] (com").waitFor();
+      assert.equal(await notice().locator("a[href]").count(), 0);
       await panel.bench.screenshot("sessions-notice");
       await notice().getByRole("button", { name: "Show card" }).click();
       await chat.locator("[data-card]:focus").waitFor();
-      const card = await panel.card("a.txt");
+      const card = await panel.card("Wants to run a command");
       await card.getByRole("button", { name: "Deny", exact: true }).click();
-      await chat.getByText("Left a.txt.").waitFor();
+      await chat.getByText("Left it.").waitFor();
     });
 
     it("do not come while it has the focus, nor where the setting is off", async () => {
-      const first = await cardFor("b.txt");
+      await panel.ask("Change b.txt", write("b.txt", "new\n"), finish("Left b.txt."));
+      const first = await panel.card("b.txt");
       await first.getByRole("button", { name: "Deny", exact: true }).click();
       const chat = await panel.chat();
       await chat.getByText("Left b.txt.").waitFor();
