@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseMeta } from "../../src/core/session/meta.js";
 import { verifySession } from "../../src/core/session/verify.js";
 import { readMarked } from "./files.js";
@@ -67,27 +68,42 @@ export class Checks {
     return faults;
   }
 
-  /** What holds besides once every session is open again. */
-  async opened(): Promise<Fault[]> {
+  /**
+   * What holds besides once every session is open again. The temporary files that are there then
+   * have `patience` milliseconds to go: a host that took a turn up by an allow writes at once.
+   */
+  async opened(patience = 0): Promise<Fault[]> {
+    const left = await this.#left(patience);
     const faults = await this.atRest();
     const home = join(this.base, "home");
     for (const { id, torn } of readLogs(home, [])) {
       if (torn.length > 0) faults.push({ invariant: "every log whole", what: `${id} ends torn` });
     }
-    const left = this.temporaries().filter(
-      (name) => !name.includes("sub.away/") && !this.carried.has(name.split("/").at(-1) ?? ""),
-    );
     if (left.length > 0)
       faults.push({ invariant: "no temporary file left", what: left.join(", ") });
     return faults;
   }
 
-  temporaries(): string[] {
+  /** Temporary files that stay; those that come while it looks are another writer's, and go as well. */
+  async #left(patience: number): Promise<string[]> {
+    const end = performance.now() + patience;
+    let left = this.#temporaries();
+    while (left.length > 0 && performance.now() < end) {
+      await delay(20);
+      const now = new Set(this.#temporaries());
+      left = left.filter((name) => now.has(name));
+    }
+    return left;
+  }
+
+  #temporaries(): string[] {
     const files = namesUnder(join(this.base, "ws")).filter((name) =>
       TEMPORARY.test(name.split("/").at(-1) ?? ""),
     );
     const own = namesUnder(join(this.base, "home")).filter((name) => name.endsWith(".tmp"));
-    return [...files, ...own];
+    return [...files, ...own].filter(
+      (name) => !name.includes("sub.away/") && !this.carried.has(name.split("/").at(-1) ?? ""),
+    );
   }
 
   /** A log only grows: what was written is never rewritten. */

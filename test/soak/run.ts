@@ -102,8 +102,7 @@ export class Run {
           ? []
           : [{ invariant: "every log whole", what }];
       });
-      await this.#swept();
-      faults.push(...(await this.#checks.opened()));
+      faults.push(...(await this.#checks.opened(PATIENCE.swept)));
       if (faults.length > 0) return faults;
       child.send({ order: "go" });
       if (calm) {
@@ -119,14 +118,6 @@ export class Run {
     } finally {
       await child.kill();
       this.#disk.free();
-    }
-  }
-
-  /** What a session that was taken up by an allow writes at once is gone in a moment. */
-  async #swept(): Promise<void> {
-    for (let waited = 0; waited < PATIENCE.swept; waited += 50) {
-      if (this.#checks.temporaries().length === 0) return;
-      await delay(50);
     }
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Checks } from "../../soak/checks.js";
@@ -174,6 +174,23 @@ describe("what the soak looks for", () => {
       assert.ok(names.includes(invariant), JSON.stringify(found));
     });
   }
+
+  it("is nothing where a host writes while it looks", async () => {
+    const ours = (n: number) => join(dirname(log), `meta.json.${n}.tmp`);
+    let n = 0;
+    await writeFile(ours(n), "");
+    // There is one at each moment, but none for long.
+    const writing = setInterval(() => {
+      writeFileSync(ours(n + 1), "");
+      rmSync(ours(n));
+      n++;
+    }, 5);
+    try {
+      assert.deepEqual(await checks.opened(5_000), []);
+    } finally {
+      clearInterval(writing);
+    }
+  });
 
   it("finds a log that was rewritten", async () => {
     assert.deepEqual(await checks.atRest(), []);
