@@ -32,7 +32,6 @@ export default async function bench(report: Report): Promise<void> {
       value: await panel.longestTask(),
       unit: "ms",
       limit: TASK_MS,
-      note: "the page's first drawing, its code run for the first time; it comes once, before anyone can type.",
     });
     let longest = 0;
     while (left > 0) {

@@ -12,6 +12,12 @@ interface Pin {
   readonly offset: number;
 }
 
+/**
+ * Rows that are drawn at once where a session is drawn for the first time: more of them, their code
+ * run and their languages loaded for the first time, would hold up a key.
+ */
+const STEP = 4;
+
 /** Nearer to the end than this counts as at the end, in pixels. */
 const NEAR = 24;
 
@@ -31,6 +37,11 @@ export class List extends Component<
   #rows: Item[] = [];
   #pin: Pin | undefined;
   #session = "";
+  /** Of what session the rows are, how many may be drawn by now, and whether that is less than there is room for. */
+  #drawn: string | undefined;
+  #most = 0;
+  #clipped = false;
+  #growing: ReturnType<typeof setTimeout> | undefined;
   /** Where the view was when it was scrolled last. */
   #top = 0;
   /** The last row, and how many asks were sent, when the page was drawn last. */
@@ -66,6 +77,7 @@ export class List extends Component<
   override componentWillUnmount(): void {
     this.#resize.disconnect();
     clearTimeout(this.#saving);
+    clearTimeout(this.#growing);
   }
 
   #offsetOf(key: string): number | undefined {
@@ -101,6 +113,16 @@ export class List extends Component<
     } else if (this.state.stuck) view.scrollTop = view.scrollHeight;
     const end = isAtEnd(view);
     if (end !== this.state.end) this.setState({ end });
+    if (this.#clipped) this.#grow();
+  }
+
+  /** Draws some more rows, once what was drawn is on the screen. */
+  #grow(): void {
+    clearTimeout(this.#growing);
+    this.#growing = setTimeout(() => {
+      this.#most += STEP;
+      this.forceUpdate();
+    });
   }
 
   /** What comes anew is followed by who asked for it, and by who was held at a card at the end. */
@@ -134,7 +156,7 @@ export class List extends Component<
   #takeReveal(view: HTMLElement): void {
     const { store } = this.props;
     const { reveal } = store;
-    if (!reveal || reveal.target === "composer") return;
+    if (!reveal || reveal.target === "composer" || this.#clipped) return;
     if (reveal.target === "last") {
       store.reveal = undefined;
       this.#pin = undefined;
@@ -213,7 +235,14 @@ export class List extends Component<
     const total = heights.reduce((sum, each) => sum + each, 0);
     const pinned = this.#pin ? this.#offsetOf(this.#pin.key) : undefined;
     const top = this.state.stuck ? Math.max(0, total - height) : (pinned ?? this.state.top);
-    const range = windowOf(heights, top, height);
+    if (this.#drawn !== store.session) {
+      this.#drawn = store.session;
+      this.#most = 0;
+      this.#clipped = true;
+    }
+    const most = this.#clipped ? this.#most : Number.POSITIVE_INFINITY;
+    const range = windowOf(heights, top, height, most);
+    this.#clipped = range.clipped;
     return (
       <div class="list-frame">
         <div

@@ -149,6 +149,31 @@ describe("the window on the rows", () => {
     assert.deepEqual(sizes(windowOf(heights, 299_400, 600)), [9_969, 10_000, 299_070, 0]);
   });
 
+  it("draws some of it first: what is seen before what is around", () => {
+    const part = (most: number) => {
+      const range = windowOf(heights, 150_000, 600, most);
+      assert.equal(range.above + 30 * (range.to - range.from) + range.below, 300_000);
+      return [range.from, range.to, range.clipped];
+    };
+    assert.deepEqual(part(0), [5_020, 5_020, true]);
+    assert.deepEqual(part(4), [5_016, 5_020, true]);
+    assert.deepEqual(part(20), [5_000, 5_020, true]);
+    assert.deepEqual(part(40), [4_989, 5_029, true]);
+    assert.deepEqual(part(41), [4_989, 5_030, false]);
+    assert.deepEqual(
+      [0, 4, 30, 31].map((most) => {
+        const { from, to, clipped } = windowOf(heights, 299_400, 600, most);
+        return [from, to, clipped];
+      }),
+      [
+        [10_000, 10_000, true],
+        [9_996, 10_000, true],
+        [9_970, 10_000, true],
+        [9_969, 10_000, false],
+      ],
+    );
+  });
+
   it("draws nothing of nothing", () => {
     assert.deepEqual(sizes(windowOf([], 0, 600)), [0, 0, 0, 0]);
   });

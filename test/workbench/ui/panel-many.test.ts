@@ -15,9 +15,27 @@ describe("a session of 10,000 events", () => {
   const all = manyEvents(10_000);
   const rows = () => panel.page.evaluate<number>("document.querySelectorAll('.list .row').length");
 
+  /** How many rows each drawing brought while the session came up for the first time. */
+  let drawings: readonly number[];
+
   before(async () => {
     panel = await openPanelPage();
+    await panel.page.evaluate(`{
+      window.drawings = [];
+      new MutationObserver((records) => {
+        const rows = records.flatMap(({ addedNodes }) =>
+          [...addedNodes].flatMap((node) => [node, ...(node.querySelectorAll?.("*") ?? [])]));
+        const count = rows.filter((node) => node.classList?.contains("row")).length;
+        if (count > 0) window.drawings.push(count);
+      }).observe(document.body, { childList: true, subtree: true });
+    }`);
     await panel.post(snapshotOf(all.slice(-1_000), 9_000));
+    // It is drawn from the end upwards.
+    await panel.page.waitForFunction(`{
+      const top = (selector) => document.querySelector(selector)?.getBoundingClientRect().top;
+      top(".list .row") < top(".list");
+    }`);
+    drawings = await panel.page.evaluate<number[]>("window.drawings");
     for (let left = 9; left > 0; left--) {
       const events = all.slice((left - 1) * 1_000, left * 1_000);
       await panel.post({ type: "earlier", session: "s", events, earlier: (left - 1) * 1_000 });
@@ -25,6 +43,11 @@ describe("a session of 10,000 events", () => {
   });
 
   after(() => panel.close());
+
+  it("comes up row by row, no more than four at once, so that no key waits for all of them", () => {
+    assert.ok(drawings.length > 1, `${drawings}`);
+    for (const count of drawings) assert.ok(count <= 4, `${drawings}`);
+  });
 
   it("has in the page only what is near the view, at the end and at the start", async () => {
     const { page } = panel;
