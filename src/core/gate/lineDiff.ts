@@ -39,24 +39,51 @@ function trim(a: Uint32Array, b: Uint32Array, whole: Stretch): Stretch {
   return { old, oldEnd, now, nowEnd };
 }
 
-/** Fewest lines that any diff of the stretch has to add and remove. */
-function fewestEdits(a: Uint32Array, b: Uint32Array, part: Stretch, different: number): number {
+/** How often each line stands in a stretch of one file. */
+function countsOf(lines: Uint32Array, from: number, to: number, different: number): Int32Array {
   const counts = new Int32Array(different);
-  for (let i = part.old; i < part.oldEnd; i += 1) {
-    const id = a[i] ?? 0;
+  for (let i = from; i < to; i += 1) {
+    const id = lines[i] ?? 0;
     counts[id] = (counts[id] ?? 0) + 1;
   }
-  for (let j = part.now; j < part.nowEnd; j += 1) {
-    const id = b[j] ?? 0;
-    counts[id] = (counts[id] ?? 0) - 1;
-  }
+  return counts;
+}
+
+/** Places of the lines of one file that the other has as well: no diff can keep any other. */
+interface Shared {
+  readonly old: readonly number[];
+  readonly now: readonly number[];
+  /** Fewest of them that any diff has to add and remove. */
+  readonly edits: number;
+}
+
+function sharedLines(a: Uint32Array, b: Uint32Array, part: Stretch, different: number): Shared {
+  const inOld = countsOf(a, part.old, part.oldEnd, different);
+  const inNow = countsOf(b, part.now, part.nowEnd, different);
+  const places = (lines: Uint32Array, from: number, to: number, others: Int32Array): number[] => {
+    const found: number[] = [];
+    for (let i = from; i < to; i += 1) if ((others[lines[i] ?? 0] ?? 0) > 0) found.push(i);
+    return found;
+  };
   let edits = 0;
-  for (const count of counts) edits += Math.abs(count);
-  return edits;
+  for (let id = 0; id < different; id += 1) {
+    const [old, now] = [inOld[id] ?? 0, inNow[id] ?? 0];
+    if (old > 0 && now > 0) edits += Math.abs(old - now);
+  }
+  return {
+    old: places(a, part.old, part.oldEnd, inNow),
+    now: places(b, part.now, part.nowEnd, inOld),
+    edits,
+  };
 }
 
 /** The fewest changes, by the `diff` package, or undefined where that takes too long. */
-function fineChanges(a: Uint32Array, b: Uint32Array, part: Stretch): Change[] | undefined {
+function fineChanges(
+  a: Uint32Array,
+  b: Uint32Array,
+  part: Stretch,
+  shared: Shared,
+): Change[] | undefined {
   const deadline = performance.now() + DIFF_TIMEOUT_MS;
   let comparisons = 0;
   // The package looks at the clock only between rounds, and a round may be long.
@@ -67,29 +94,28 @@ function fineChanges(a: Uint32Array, b: Uint32Array, part: Stretch): Change[] | 
   };
   try {
     const runs = diffArrays(
-      [...a.subarray(part.old, part.oldEnd)],
-      [...b.subarray(part.now, part.nowEnd)],
+      shared.old.map((place) => a[place] ?? 0),
+      shared.now.map((place) => b[place] ?? 0),
       { timeout: DIFF_TIMEOUT_MS, maxEditLength: HOPELESS_EDITS, comparator },
     );
     if (runs === undefined) return undefined;
     const changes: Change[] = [];
     let { old, now } = part;
-    let open: Change = { old, removed: 0, now, added: 0 };
+    /** What lies before the next line that is kept has changed. */
+    const keep = (oldPlace: number, nowPlace: number): void => {
+      const [removed, added] = [oldPlace - old, nowPlace - now];
+      if (removed + added > 0) changes.push({ old, removed, now, added });
+      [old, now] = [oldPlace + 1, nowPlace + 1];
+    };
+    let [i, j] = [0, 0];
     for (const run of runs) {
-      if (run.removed) {
-        open = { ...open, removed: open.removed + run.count };
-        old += run.count;
-      } else if (run.added) {
-        open = { ...open, added: open.added + run.count };
-        now += run.count;
-      } else {
-        if (open.removed + open.added > 0) changes.push(open);
-        old += run.count;
-        now += run.count;
-        open = { old, removed: 0, now, added: 0 };
-      }
+      if (run.removed) i += run.count;
+      else if (run.added) j += run.count;
+      else
+        for (let kept = 0; kept < run.count; kept += 1)
+          keep(shared.old[i++] ?? part.oldEnd, shared.now[j++] ?? part.nowEnd);
     }
-    if (open.removed + open.added > 0) changes.push(open);
+    keep(part.oldEnd, part.nowEnd);
     return changes;
   } catch (error) {
     if (error instanceof OutOfTime) return undefined;
@@ -184,9 +210,10 @@ export async function compareLines(
   const added = part.nowEnd - part.now;
   if (removed === 0 && added === 0) return [];
   if (removed === 0 || added === 0) return [{ old: part.old, removed, now: part.now, added }];
-  if (fewestEdits(a, b, part, different) <= HOPELESS_EDITS) {
+  const shared = sharedLines(a, b, part, different);
+  if (shared.edits <= HOPELESS_EDITS) {
     await pace.rest();
-    const fine = fineChanges(a, b, part);
+    const fine = fineChanges(a, b, part, shared);
     await pace.rest();
     if (fine !== undefined) return fine;
   }

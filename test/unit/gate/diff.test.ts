@@ -337,6 +337,15 @@ describe("the worst changes of 256 KiB", () => {
     deepStrictEqual([diff.added, diff.removed, diff.cut], [1, 2, false]);
   });
 
+  it("stay fine where most lines are in one of the files alone", async () => {
+    // Each kept line is there twice: none of them is an anchor.
+    const before = full((i) => (i % 3 === 0 ? `kept ${i % 1_500}\n` : `a${i}\n`));
+    const after = full((i) => (i % 3 === 0 ? `kept ${i % 1_500}\n` : `b${i}\n`));
+    const diff = await unifiedDiff(before, after);
+    const changed = before.toString().match(/^a/gm)?.length;
+    deepStrictEqual([diff.added, diff.removed], [changed, changed]);
+  });
+
   it("stay as fine as unique lines allow where the fine diff runs out of time", async () => {
     const before = full((i) => `l ${i}\n}\n`);
     const after = full((i) => (i % 2 ? `l ${i}\n}\n` : `L ${i}\n}\n`));
