@@ -55,8 +55,7 @@ export async function makeMove(move: Move["do"], scene: Scene): Promise<Done> {
       return { what: `remake: ${(await session.remakeCard(open.card)).outcome}` };
     }
     case "twice": {
-      const { open } = person;
-      if (open !== undefined) await person.twice(open.card);
+      await person.twice();
       return { what: "answer twice" };
     }
     case "rename": {

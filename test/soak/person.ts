@@ -79,7 +79,7 @@ export class Person {
     } else if (kind < 0.82) {
       did(`deny: ${(await this.#answer(event.card, "deny", "Not like this.")).outcome}`);
     } else if (kind < 0.92) {
-      await this.twice(event.card);
+      await this.#twice(event.card);
     } else {
       const { outcome } = await this.session.ask("a message while a card is open");
       did(`leave a card open: ${outcome}`);
@@ -121,7 +121,7 @@ export class Person {
   }
 
   /** Two answers at once, and one to a card that never was: at most one counts. */
-  async twice(card: string): Promise<void> {
+  async #twice(card: string): Promise<void> {
     const outcomes = await Promise.all([
       this.#answer(card, "allow_once"),
       this.#answer(card, "deny"),
@@ -137,5 +137,12 @@ export class Person {
   /** An open card, where there is one. */
   get open(): OpenCard | undefined {
     return this.session.openCards[0];
+  }
+
+  /** Two answers at once to an open card, where there is one that may be approved. */
+  async twice(): Promise<void> {
+    const may = ({ event }: OpenCard): boolean => sensible(event, this.now.workspace);
+    const open = this.session.openCards.find(may);
+    if (open !== undefined) await this.#twice(open.card);
   }
 }
