@@ -43,6 +43,10 @@ export const CARD_BLANKS = 80;
 /** Time a fine line diff may take before a coarser one takes its place. */
 export const DIFF_TIMEOUT_MS = 40;
 
+/** Answers that a question may offer, and characters of each: they are buttons. */
+export const ASK_OPTIONS = 10;
+export const ASK_OPTION_CHARS = 200;
+
 /** Model answers in one turn. */
 export const TURN_ANSWERS = 200;
 /** Levels that the arguments of a call may be nested: JSON is written by going down into it. */

@@ -36,13 +36,8 @@ export function Question(props: { item: QuestionItem; session: string; open: boo
             if (text.trim() !== "") send(text);
           }}
         >
-          {(event.options ?? []).map((option) => (
-            <button
-              key={option}
-              type="button"
-              class="secondary option"
-              onClick={() => send(option)}
-            >
+          {(event.options ?? []).map((option, index) => (
+            <button key={index} type="button" class="secondary option" onClick={() => send(option)}>
               {option}
             </button>
           ))}

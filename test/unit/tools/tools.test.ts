@@ -3,6 +3,8 @@ import { readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import net from "node:net";
 import type { Prepared } from "../../../src/core/gate/prepared.js";
 import {
+  ASK_OPTION_CHARS,
+  ASK_OPTIONS,
   PROMPT_BYTES,
   REPLACED_BYTES,
   RUN_TIMEOUT_MAX_S,
@@ -28,6 +30,8 @@ function contextOf(tree: Ground): ToolContext {
     },
   };
 }
+
+const options = (count: number, each: string): string[] => new Array<string>(count).fill(each);
 
 function toolNamed(name: string): Tool {
   const tool = findTool(name);
@@ -143,6 +147,8 @@ describe("the tools", () => {
     ["run", { argv: ["ls"], timeout: RUN_TIMEOUT_MAX_S + 1 }, /timeout: .*600/],
     ["run", { argv: ["ls"], timeout: 1.5 }, /timeout: /],
     ["ask", { question: "" }, /question: /],
+    ["ask", { question: "q", options: options(ASK_OPTIONS + 1, "o") }, /options: .*10/],
+    ["ask", { question: "q", options: ["o".repeat(ASK_OPTION_CHARS + 1)] }, /options\[0\]: .*200/],
     ["finish", {}, /result: /],
     ["use_skill", {}, /name: /],
   ];
@@ -157,6 +163,8 @@ describe("the tools", () => {
     const tree = await ground({});
     assert.deepEqual(await prepare(tree, "ask", { question: "q" }), { kind: "free", tool: "ask" });
     assert.equal(await call(tree, "ask", { question: "q", options: ["a", "b"] }), "q a|b");
+    const most = options(ASK_OPTIONS, "o".repeat(ASK_OPTION_CHARS));
+    assert.equal(await call(tree, "ask", { question: "q", options: most }), `q ${most.join("|")}`);
     assert.equal(await call(tree, "finish", { result: "r" }), "finished: r");
     assert.equal(await call(tree, "use_skill", { name: "n" }), "no skill n");
   });
