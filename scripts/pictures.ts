@@ -93,8 +93,6 @@ await script(async () => {
     await send("Why does a test fail? Mend it.");
     await ready(card("total.js"));
     await page.getByText("Approve edit", { exact: true }).first().waitFor();
-    // The pointer rests where it hides nothing.
-    await page.mouse.move(5, 5);
     await windowOf(page, "diff");
     await panelOf(page, "card");
     await panelOf(page, "walkthrough-tour");
@@ -123,7 +121,6 @@ await script(async () => {
     const approvals = await bench.frame(".approvals");
     await ready(approvals.getByRole("group", { name: /^Permission: / }));
     await fold("Chat");
-    await page.mouse.move(5, 5);
     await panelOf(page, "approvals");
     await fold("Chat");
     await bench.command("Countersign: Open Session…");
@@ -168,5 +165,8 @@ async function picture(
   name: string,
   clip: { x: number; y: number; width: number; height: number },
 ): Promise<void> {
+  // The pointer rests where it hides nothing, and what it had shown is gone.
+  await page.mouse.move(5, 5);
+  await page.locator(".workbench-hover").filter({ visible: true }).waitFor({ state: "detached" });
   await page.screenshot({ path: join(MEDIA, `${name}.png`), clip, animations: "disabled" });
 }
