@@ -47,11 +47,12 @@ export function importsOf(source: string): readonly Import[] {
 const CORE: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   messageOf: [],
-  workspace: ["limits", "workspace"],
+  whileBusy: [],
+  workspace: ["limits", "whileBusy", "workspace"],
   gate: ["limits", "workspace", "gate"],
   tools: ["limits", "workspace", "gate", "tools"],
   turn: ["limits", "workspace", "gate", "tools", "turn", "session", "model"],
-  session: ["limits", "session"],
+  session: ["limits", "whileBusy", "session"],
   model: ["limits", "messageOf", "model"],
   core: ["limits", "workspace", "gate", "tools", "turn", "session", "model", "core"],
 };

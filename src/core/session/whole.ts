@@ -1,4 +1,5 @@
 import { open, rename, rm } from "node:fs/promises";
+import { whileBusy } from "../whileBusy.js";
 
 /**
  * Makes `path` appear with all of `content`, in place of what is there, by way of `temporary`, a name
@@ -19,7 +20,7 @@ export async function writeWhole(
     } finally {
       await handle.close();
     }
-    await rename(temporary, path);
+    await whileBusy(() => rename(temporary, path));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { whileBusy } from "../whileBusy.js";
 import { digest, digestOf } from "./digest.js";
 import { codeOf, fault, nameOf } from "./faults.js";
 import { temporaryName } from "./leftovers.js";
@@ -17,9 +17,6 @@ export interface Written {
 }
 
 const NOFOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** Windows refuses to replace a file that another program has open for a moment (virus scanners). */
-const WINDOWS_TRIES = 10;
-const WINDOWS_WAIT_MS = 50;
 
 /** What is at the target now, seen through the parent that is held. */
 interface Target {
@@ -94,19 +91,6 @@ async function writeTemporary(
   }
 }
 
-async function renameOver(from: string, to: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await rename(from, to);
-      return;
-    } catch (error) {
-      const busy = ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error));
-      if (process.platform !== "win32" || !busy || tries === WINDOWS_TRIES) throw error;
-      await delay(WINDOWS_WAIT_MS);
-    }
-  }
-}
-
 /** Puts a new file in its place without ever replacing one; false where one is there by now. */
 async function linkNew(from: string, to: string): Promise<boolean> {
   try {
@@ -114,7 +98,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
     // A file system without hard links: the check just before has to do.
-    await renameOver(from, to);
+    await whileBusy(() => rename(from, to));
     return true;
   }
   await unlink(from);
@@ -150,7 +134,7 @@ async function replaceIn(
     if (before === null) {
       if (!(await linkNew(temporary, file))) return changed;
     } else {
-      await renameOver(temporary, file);
+      await whileBusy(() => rename(temporary, file));
     }
     mine = false;
     await parent.flush();
