@@ -44,6 +44,7 @@ export default async function bench(report: Report): Promise<void> {
     unit: "ms",
     ...best((one) => one.step),
     ...(Number.isNaN(peerValue) ? {} : { limit: peerValue / 7 }),
+    note: `the goal is a seventh of the peer's. ${median(bare).toFixed(2)} ms of ours are the same requests, with nothing else done; a profile (\`node --cpu-prof\`) of the rest is flat: HTTP by \`fetch\`, the client's messages on stdio, schemas, the checked read, the log.`,
   });
   report({
     name: "the step's own cost, over the same requests by a bare loop",
