@@ -113,8 +113,8 @@ export async function act(
 /** Shows the session and its card, with the focus on the card: only when the user asked for it. */
 export async function showCard(parts: PanelParts, session: string, card: string): Promise<void> {
   if (!parts.sessions.findCard(card)) return parts.answers.gone();
-  await parts.sessions.show(session);
-  await parts.chat().reveal({ target: "card", card });
+  const opened = await parts.sessions.show(session);
+  if (parts.sessions.shown === opened) await parts.chat().reveal({ target: "card", card });
 }
 
 /** Opens a file that a message named: of the session's own folder, or one that a card of it named. */

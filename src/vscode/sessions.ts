@@ -22,6 +22,8 @@ export class Sessions implements vscode.Disposable {
   readonly #event = new vscode.EventEmitter<{ opened: Opened; event: SessionEvent }>();
   readonly #delta = new vscode.EventEmitter<{ opened: Opened; delta: Delta }>();
   #shown: Opened | undefined;
+  /** Grows with each wish for what the chat shows: what opens late must not take a later wish's place. */
+  #wishes = 0;
 
   /** Anything about any open session: a state, a card, a title. */
   readonly onDidChange = this.#changed.event;
@@ -61,26 +63,30 @@ export class Sessions implements vscode.Disposable {
   /** Shows the session that was shown last, where it is still there and of this window's folders. */
   async restore(): Promise<void> {
     const id = this.memento.get<string>(memory.shown);
-    if (id === undefined || this.#shown) return;
+    if (id === undefined || this.#wishes > 0) return;
     const here = await sessionsHere(this.core);
-    if (here.some((summary) => summary.id === id)) await this.show(id);
+    if (this.#wishes === 0 && here.some((summary) => summary.id === id)) await this.show(id);
   }
 
+  /** Opens a session and shows it, unless something else was to be shown by the time it is open. */
   async show(id: string): Promise<Opened> {
+    const wish = ++this.#wishes;
     const opened = this.#open.get(id) ?? (await this.#adopt(await this.core.openSession(id)));
-    await this.#setShown(opened);
+    if (wish === this.#wishes) await this.#setShown(opened);
     return opened;
   }
 
-  /** Starts a session in `root` and shows it. */
+  /** Starts a session in `root` and shows it, unless something else was to be shown by then. */
   async create(root: string): Promise<Opened> {
+    const wish = ++this.#wishes;
     const opened = await this.#adopt(await this.core.newSession(root));
-    await this.#setShown(opened);
+    if (wish === this.#wishes) await this.#setShown(opened);
     return opened;
   }
 
   /** Shows none: the next message starts a session. */
   async showNone(): Promise<void> {
+    this.#wishes++;
     await this.#setShown(undefined);
   }
 
@@ -124,10 +130,11 @@ export class Sessions implements vscode.Disposable {
   }
 
   async #setShown(opened: Opened | undefined): Promise<void> {
-    if (this.#shown === opened) return;
-    this.#shown = opened;
-    this.#shownChanged.fire();
-    this.#changed.fire();
+    if (this.#shown !== opened) {
+      this.#shown = opened;
+      this.#shownChanged.fire();
+      this.#changed.fire();
+    }
     await this.memento.update(memory.shown, opened?.live.id);
   }
 

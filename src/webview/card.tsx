@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Answer, EventOf, OtherCard, Surface } from "../core/session/events.js";
 import { Diff } from "./diff.js";
 import { clock, isPlainArgv, number } from "./format.js";
-import { post } from "./host.js";
+import { noteOf, post } from "./host.js";
 import type { CardItem } from "./items.js";
 import { Icon, LongText, Pre, useFold, useNote } from "./parts.js";
 import type { CardEdited } from "./protocol.js";
@@ -56,8 +56,8 @@ export function OpenCard(props: {
   const subject = cardSubject(event);
   const answer = (given: Answer) => {
     setSent(true);
+    const reason = noteOf(event.card).trim();
     setNote("");
-    const reason = note.trim();
     post({
       type: "answer",
       session,

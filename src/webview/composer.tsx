@@ -22,8 +22,10 @@ const GROWS_ITSELF = CSS.supports("field-sizing", "content");
 export function Composer(props: { store: Store }): VNode {
   const { store } = props;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(draftOf(store.session));
-  useEffect(() => setText(draftOf(store.session)), [store.session, store.draftRev]);
+  const [, redraw] = useState(0);
+  // What is typed and sent is for the session that is drawn: another may have come in since.
+  const shown = store.session;
+  const text = draftOf(shown);
   useLayoutEffect(() => {
     const area = field.current;
     if (!area || GROWS_ITSELF) return;
@@ -42,9 +44,12 @@ export function Composer(props: { store: Store }): VNode {
   const live = state === "running" || state === "waiting";
   const session = store.status?.session;
   const send = () => {
-    if (text.trim() === "") return;
-    if (reason !== undefined) store.say(reason);
-    else store.ask(text);
+    // Keys and messages that came since the page was drawn count.
+    const typed = draftOf(shown);
+    if (typed.trim() === "") return;
+    const why = shown === store.session ? blocked(store) : reason;
+    if (why !== undefined) store.say(why);
+    else store.ask(shown, typed);
   };
   return (
     <div class="composer">
@@ -74,8 +79,8 @@ export function Composer(props: { store: Store }): VNode {
           rows={1}
           value={text}
           onInput={(input) => {
-            setText(input.currentTarget.value);
-            saveDraft(store.session, input.currentTarget.value);
+            saveDraft(shown, input.currentTarget.value);
+            redraw((n) => n + 1);
           }}
           onKeyDown={(key) => {
             if (key.key !== "Enter" || key.shiftKey || key.isComposing) return;

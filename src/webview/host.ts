@@ -3,7 +3,7 @@ import type { FromPanel } from "./protocol.js";
 
 const texts = z.catch(z.record(z.string(), z.string()), {});
 const savedState = z.object({
-  /** Reasons typed beside Deny, by card. */
+  /** What was typed beside Deny or below a question, by the id of either. */
   notes: texts,
   scroll: z.catch(
     z.optional(z.object({ session: z.string(), key: z.string(), offset: z.number() })),
@@ -45,9 +45,14 @@ function withText(texts: Texts, key: string, text: string): Texts {
   return text === "" ? others : { ...others, [key]: text };
 }
 
-/** Keeps the reason typed beside Deny; an empty one is forgotten. */
-export function saveNote(card: string, text: string): void {
-  save({ notes: withText(state.notes, card, text) });
+/** What stands in a card's field for a reason, or in a question's for an answer, in this moment. */
+export function noteOf(key: string): string {
+  return state.notes[key] ?? "";
+}
+
+/** Keeps what was typed into such a field; an empty one is forgotten. */
+export function saveNote(key: string, text: string): void {
+  save({ notes: withText(state.notes, key, text) });
 }
 
 let drafts: Texts = {};

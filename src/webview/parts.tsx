@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { number } from "./format.js";
-import { post, saved, saveNote } from "./host.js";
+import { noteOf, post, saveNote } from "./host.js";
 import type { PanelCommand } from "./protocol.js";
 import { t } from "./texts.js";
 
@@ -108,14 +108,17 @@ export function useFold(key: string, initially: boolean): [boolean, () => void] 
   ];
 }
 
-/** A text field that keeps what was typed over reloads, under `key`. */
+/**
+ * A text field that keeps what was typed over reloads, under `key`. The text is what is drawn: whoever
+ * sends it takes `noteOf(key)`, since keys may have come since then.
+ */
 export function useNote(key: string): [string, (text: string) => void] {
-  const [text, setText] = useState(saved().notes[key] ?? "");
+  const [, redraw] = useState(0);
   return [
-    text,
-    (next) => {
-      saveNote(key, next);
-      setText(next);
+    noteOf(key),
+    (text) => {
+      saveNote(key, text);
+      redraw((n) => n + 1);
     },
   ];
 }

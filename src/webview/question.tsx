@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { post } from "./host.js";
+import { noteOf, post } from "./host.js";
 import type { QuestionItem } from "./items.js";
 import { Icon, useNote } from "./parts.js";
 import { t } from "./texts.js";
@@ -33,7 +33,8 @@ export function Question(props: { item: QuestionItem; session: string; open: boo
           class="buttons"
           onSubmit={(submit) => {
             submit.preventDefault();
-            if (text.trim() !== "") send(text);
+            const typed = noteOf(event.question);
+            if (typed.trim() !== "") send(typed);
           }}
         >
           {(event.options ?? []).map((option, index) => (

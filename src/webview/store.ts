@@ -28,8 +28,6 @@ export class Store {
   reveal: Reveal | undefined;
   /** Why the last ask was refused. */
   refused: string | undefined;
-  /** Grows whenever the drafts were changed from here. */
-  draftRev = 0;
   /** How many asks were sent from here. */
   sent = 0;
 
@@ -61,14 +59,12 @@ export class Store {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Sends the draft of the session on; its text comes back where it is refused. */
-  ask(text: string): void {
-    const session = this.session;
+  /** Sends the draft of a session ("" is a new one) on; its text comes back where it is refused. */
+  ask(session: string, text: string): void {
     const ref = ++this.sent;
     this.#texts.set(ref, { session, text });
     this.refused = undefined;
     saveDraft(session, "");
-    this.draftRev++;
     post({ type: "ask", session: session === "" ? null : session, ref, text });
     for (const listener of this.#listeners) listener();
   }
@@ -79,6 +75,7 @@ export class Store {
         useTexts(message.texts);
         // Later on this page is ahead of the host by what is being typed.
         if (!this.status) useDrafts(message.drafts);
+        this.#begin(message.status);
         this.status = message.status;
         this.earlier = message.earlier;
         this.#events = message.events;
@@ -125,7 +122,6 @@ export class Store {
         const session = sent.session === "" ? this.session : sent.session;
         const typed = draftOf(session);
         saveDraft(session, typed === "" ? sent.text : `${sent.text}\n${typed}`);
-        this.draftRev++;
         this.refused = message.refused;
         this.said = message.refused;
         return;
@@ -135,10 +131,7 @@ export class Store {
         return;
       case "reveal":
         this.reveal = message;
-        if (message.text !== undefined) {
-          saveDraft(this.session, message.text);
-          this.draftRev++;
-        }
+        if (message.text !== undefined) saveDraft(this.session, message.text);
         return;
       case "approvals":
         useTexts(message.texts);
@@ -147,6 +140,16 @@ export class Store {
       default:
         message satisfies never;
     }
+  }
+
+  /** What was typed behind an ask that begins a session is for that session, once it is there. */
+  #begin(status: Status): void {
+    const id = status.session?.id;
+    const asked = [...this.#texts.values()].some(({ session }) => session === "");
+    const typed = draftOf("");
+    if (id === undefined || this.session !== "" || !asked || typed === "") return;
+    saveDraft("", "");
+    saveDraft(id, draftOf(id) + typed);
   }
 
   /** Makes the rows anew; live output and open marks come over from the rows there were. */

@@ -54,7 +54,7 @@ describe("a draft", () => {
     const { store, draftOf } = await open();
     const refused = "There is no model.";
     const askAndRefuse = (text: string, shownThen: string | null) => {
-      store.ask(text);
+      store.ask(store.session, text);
       const ask = posted.at(-1);
       assert(ask?.type === "ask");
       store.receive(snapshot(shownThen));

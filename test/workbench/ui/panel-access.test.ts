@@ -154,8 +154,7 @@ describe("the panel for everyone", () => {
     const { page } = panel.bench;
     // The pages have been shown what never was: they begin anew.
     await panel.bench.reload();
-    await panel.bench.command("Countersign: New Session");
-    chat = await panel.chat();
+    chat = await panel.newSession();
     await chat.locator("textarea:focus").waitFor();
     panel.model.push(write("a.txt", "two\n"), finish("Done by keys."));
     await page.keyboard.type("Change a.txt");

@@ -207,6 +207,8 @@ describe("the package, in a VS Code that has never seen it", () => {
       );
       await command("Countersign: New Session");
       const frame = await chat();
+      // The field may have the focus before: what is typed then is for the session that is shown then.
+      await frame.getByRole("heading", { name: "New session", level: 1 }).waitFor();
       await frame.locator("textarea:focus").waitFor();
       await type("Another ship");
       await press("Enter");
