@@ -25,7 +25,7 @@ function isAtEnd(view: HTMLElement): boolean {
   return view.scrollHeight - view.scrollTop - view.clientHeight < NEAR;
 }
 
-/** The transcript: a log of which only what is near the view is in the page. */
+/** The transcript of one session: a log of which only what is near the view is in the page. */
 export class List extends Component<
   { store: Store; rev: number },
   /** `stuck`: goes with the end as it grows. `end`: the end is in view. */
@@ -34,19 +34,18 @@ export class List extends Component<
   override state = { stuck: true, top: 0, end: true };
   readonly #view = createRef<HTMLDivElement>();
   readonly #heights = new Map<string, number>();
+  /** Fixed: another session has a list of its own. */
+  readonly #session = this.props.store.session;
   #rows: Item[] = [];
   #pin: Pin | undefined;
-  #session = "";
-  /** Of what session the rows are, how many may be drawn by now, and whether that is less than there is room for. */
-  #drawn: string | undefined;
+  /** How many rows may be drawn by now; any number of them once all that there is room for were. */
   #most = 0;
-  #clipped = false;
   #growing: ReturnType<typeof setTimeout> | undefined;
   /** Where the view was when it was scrolled last. */
   #top = 0;
   /** The last row, and how many asks were sent, when the page was drawn last. */
   #last: string | undefined;
-  #sent = 0;
+  #sent = this.props.store.sent;
   #saving: ReturnType<typeof setTimeout> | undefined;
   readonly #resize = new ResizeObserver((entries) => {
     let changed = false;
@@ -67,6 +66,8 @@ export class List extends Component<
 
   override componentDidMount(): void {
     if (this.#view.current) this.#resize.observe(this.#view.current);
+    this.#last = this.#rows.at(-1)?.key;
+    this.#restore();
     this.#settle();
   }
 
@@ -105,7 +106,6 @@ export class List extends Component<
         this.#observed.add(row);
       }
     this.#follow();
-    this.#restore();
     this.#takeReveal(view);
     if (this.#pin) {
       const offset = this.#offsetOf(this.#pin.key);
@@ -113,7 +113,7 @@ export class List extends Component<
     } else if (this.state.stuck) view.scrollTop = view.scrollHeight;
     const end = isAtEnd(view);
     if (end !== this.state.end) this.setState({ end });
-    if (this.#clipped) this.#grow();
+    if (this.#most !== Number.POSITIVE_INFINITY) this.#grow();
   }
 
   /** Draws some more rows, once what was drawn is on the screen. */
@@ -138,25 +138,20 @@ export class List extends Component<
     this.#sent = sent;
   }
 
-  /** Another session, or the page is new: back to where its reader was. */
+  /** The session is shown anew: back to where its reader was. */
   #restore(): void {
-    const { store } = this.props;
-    if (this.#session === store.session) return;
-    this.#session = store.session;
     const before = saved().scroll;
-    if (before?.session === store.session && this.#rows.some((row) => row.key === before.key)) {
-      this.#pin = { key: before.key, offset: before.offset };
-      this.setState({ stuck: false });
-    } else {
-      this.#pin = undefined;
-      this.setState({ stuck: true });
-    }
+    if (before?.session !== this.#session) return;
+    if (!this.#rows.some((row) => row.key === before.key)) return;
+    this.#pin = { key: before.key, offset: before.offset };
+    this.setState({ stuck: false });
   }
 
   #takeReveal(view: HTMLElement): void {
     const { store } = this.props;
     const { reveal } = store;
-    if (!reveal || reveal.target === "composer" || this.#clipped) return;
+    if (!reveal || reveal.target === "composer") return;
+    if (this.#most !== Number.POSITIVE_INFINITY) return;
     if (reveal.target === "last") {
       store.reveal = undefined;
       this.#pin = undefined;
@@ -218,7 +213,7 @@ export class List extends Component<
     const first = this.#rows[0];
     const view = this.#view.current;
     if (first && view) this.#pin = { key: first.key, offset: view.scrollTop };
-    post({ type: "earlier", session: store.session, before: store.transcript.firstSeq });
+    post({ type: "earlier", session: this.#session, before: store.transcript.firstSeq });
   };
 
   readonly #toEnd = (): void => {
@@ -235,14 +230,8 @@ export class List extends Component<
     const total = heights.reduce((sum, each) => sum + each, 0);
     const pinned = this.#pin ? this.#offsetOf(this.#pin.key) : undefined;
     const top = this.state.stuck ? Math.max(0, total - height) : (pinned ?? this.state.top);
-    if (this.#drawn !== store.session) {
-      this.#drawn = store.session;
-      this.#most = 0;
-      this.#clipped = true;
-    }
-    const most = this.#clipped ? this.#most : Number.POSITIVE_INFINITY;
-    const range = windowOf(heights, top, height, most);
-    this.#clipped = range.clipped;
+    const range = windowOf(heights, top, height, this.#most);
+    if (!range.clipped) this.#most = Number.POSITIVE_INFINITY;
     return (
       <div class="list-frame">
         <div
@@ -269,7 +258,7 @@ export class List extends Component<
               <Row
                 item={item}
                 rev={item.rev}
-                session={store.session}
+                session={this.#session}
                 question={store.status?.session?.question ?? null}
                 readOnly={store.status?.session?.readOnly != null}
               />

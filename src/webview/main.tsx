@@ -42,7 +42,7 @@ function Chat(props: { rev: number }): VNode | null {
       <Header session={session} folders={status.folders} />
       <Banners status={status} />
       {empty && <Empty status={status} />}
-      <List store={store} rev={props.rev} />
+      <List key={store.session} store={store} rev={props.rev} />
       {session && <Activity store={store} session={session} />}
       {session && <Queue session={session} />}
       {status.folders > 0 && <Composer store={store} />}
