@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gate } from "../support/gate.js";
 import { Editor, makeWorld, type World } from "./support/agent.js";
 import { Wire } from "./support/wire.js";
 
@@ -15,15 +16,6 @@ const question = (options?: string[]) => ({
     },
   ],
 });
-
-/** A promise and the way to settle it. */
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 describe("turns over the protocol", () => {
   let world: World;
@@ -81,9 +73,9 @@ describe("turns over the protocol", () => {
   });
 
   it("queues a prompt that comes during a turn, and answers it with its own", async () => {
-    const held = gate();
+    const { held, open } = gate();
     world = await makeWorld([
-      { text: "First.", hold: held.opened },
+      { text: "First.", hold: held },
       { text: "Second." },
       { text: "Third." },
     ]);
@@ -97,7 +89,7 @@ describe("turns over the protocol", () => {
       .prompt(session, "Three")
       .then((end) => order.push(`three ${end.stopReason}`));
     await waitForQueue(world, session, 2);
-    held.open();
+    open();
     await Promise.all([first, second, third]);
     assert.deepEqual(order, ["one end_turn", "two end_turn", "three end_turn"]);
     assert.equal(editor.text("agent_message_chunk"), "First.Second.Third.");
@@ -105,8 +97,8 @@ describe("turns over the protocol", () => {
   });
 
   it("takes a queued prompt back where the client cancels its request", async () => {
-    const held = gate();
-    world = await makeWorld([{ text: "First.", hold: held.opened }, { text: "Second." }]);
+    const { held, open } = gate();
+    world = await makeWorld([{ text: "First.", hold: held }, { text: "Second." }]);
     const editor = new Editor(world);
     const session = await editor.open();
     const first = editor.prompt(session, "One");
@@ -116,7 +108,7 @@ describe("turns over the protocol", () => {
     await waitForQueue(world, session, 1);
     taken.abort();
     assert.deepEqual(await second, { stopReason: "cancelled" });
-    held.open();
+    open();
     assert.deepEqual(await first, { stopReason: "end_turn" });
     assert.equal(world.model.requests.length, 1);
     await editor.close();
@@ -180,9 +172,9 @@ describe("turns over the protocol", () => {
   });
 
   it("answers every prompt that waits when it is cancelled, and what was queued stays queued", async () => {
-    const held = gate();
+    const { held, open } = gate();
     world = await makeWorld([
-      { text: "First.", hold: held.opened, end: "never" },
+      { text: "First.", hold: held, end: "never" },
       { text: "Second." },
       { text: "Fourth." },
     ]);
@@ -218,7 +210,7 @@ describe("turns over the protocol", () => {
     assert.equal(editor.text("user_message_chunk"), "TwoFour");
     await editor.prompt(session, "/queue");
     assert.match(editor.text("agent_message_chunk"), /No prompt waits in the queue\.$/);
-    held.open();
+    open();
     await editor.close();
   });
 
@@ -246,9 +238,9 @@ describe("turns over the protocol", () => {
   }
 
   it("answers what is queued behind a turn that fails, which stays queued", async () => {
-    const held = gate();
+    const { held, open } = gate();
     world = await makeWorld([
-      { status: 400, before: held.opened },
+      { status: 400, before: held },
       { text: "Gone on." },
       { text: "Second." },
     ]);
@@ -258,7 +250,7 @@ describe("turns over the protocol", () => {
     await world.model.request(0);
     const second = editor.prompt(session, "Two");
     await waitForQueue(world, session, 1);
-    held.open();
+    open();
     await assert.rejects(first, { code: -32603 });
     await assert.rejects(second, {
       code: -32603,
@@ -274,10 +266,10 @@ describe("turns over the protocol", () => {
   });
 
   it("answers with what is wrong where the log cannot be written, not even the turn's end", async () => {
-    const held = gate();
+    const { held, open } = gate();
     world = await makeWorld([
       {
-        before: held.opened,
+        before: held,
         calls: [{ id: "w1", tool: "write_file", args: { path: "a.txt", content: "a" } }],
       },
     ]);
@@ -287,7 +279,7 @@ describe("turns over the protocol", () => {
     await world.model.request(0);
     // From here on no file of the agent's grows, as on a full disk.
     execFileSync("prlimit", ["--pid", String(editor.child.pid), "--fsize=0"]);
-    held.open();
+    open();
     await assert.rejects(ended, { code: -32603, message: /log/ });
     assert.equal(existsSync(join(world.workspace, "a.txt")), false);
     assert.deepEqual(editor.asked, []);
@@ -296,10 +288,10 @@ describe("turns over the protocol", () => {
   });
 
   it("runs two sessions side by side", async () => {
-    const held = gate();
+    const { held, open } = gate();
     world = await makeWorld((request) =>
       JSON.stringify(request.body).includes("wait for me")
-        ? { text: "Late.", hold: held.opened }
+        ? { text: "Late.", hold: held }
         : { text: "At once." },
     );
     const editor = new Editor(world);
@@ -308,7 +300,7 @@ describe("turns over the protocol", () => {
     const late = editor.prompt(one, "wait for me");
     await world.model.request(0);
     assert.deepEqual(await editor.prompt(other, "now"), { stopReason: "end_turn" });
-    held.open();
+    open();
     assert.deepEqual(await late, { stopReason: "end_turn" });
     await editor.close();
   });

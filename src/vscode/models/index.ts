@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { ChatClient } from "../../core/model/chatClient.js";
+import { inform } from "../say.js";
 import { type Choice, choiceText, choose, parseChoice } from "./choose.js";
 import { offerUntilClosed } from "./offer.js";
 import { originOf } from "./origin.js";
@@ -41,6 +42,8 @@ class Models implements ModelService {
   private known: InUse | undefined;
   private made: { readonly id: string; readonly client: ChatClient } | undefined;
   private generation = 0;
+  /** Resolves once a choice that was made is in use: a request that comes by then is for that one. */
+  private switching: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -64,6 +67,7 @@ class Models implements ModelService {
   }
 
   readonly client = async (_session: string): Promise<ChatClient> => {
+    await this.switching;
     const { choice } = await this.resolve();
     const { generation } = this;
     const id = choiceText(choice);
@@ -89,7 +93,9 @@ class Models implements ModelService {
       ...this.parts,
       remember: (baseUrl, model, limits) => this.remember(baseUrl, model, limits),
     });
-    if (picked !== undefined) await this.use(picked);
+    if (picked === undefined) return;
+    await this.use(picked.choice, picked.store);
+    if (picked.said !== undefined) void inform(picked.said);
   };
 
   readonly setKey = async (): Promise<void> => {
@@ -112,8 +118,16 @@ class Models implements ModelService {
     };
   }
 
-  private async use(choice: Choice): Promise<void> {
+  private use(choice: Choice, store = async () => {}): Promise<void> {
+    const used = this.switching.then(() => this.switchTo(choice, store));
+    // Where that fails its caller says so, and what was in use goes on being used.
+    this.switching = used.catch(() => {});
+    return used;
+  }
+
+  private async switchTo(choice: Choice, store: () => Promise<void>): Promise<void> {
     const text = choiceText(choice);
+    await store();
     await this.context.globalState.update(PICKED, text);
     const { selected } = readModelSettings();
     if (selected !== "auto" && selected !== text) {

@@ -23,7 +23,16 @@ export interface PickerParts extends ProviderParts {
   readonly remember: (baseUrl: string, model: string, limits: KnownLimits) => Promise<void>;
 }
 
-type Item = vscode.QuickPickItem & { readonly pick?: () => Promise<Choice | undefined> };
+/** What the user picked. */
+export interface Picked {
+  readonly choice: Choice;
+  /** Puts what the choice is about where it is looked for: nothing is stored before, but a key. */
+  readonly store?: () => Promise<void>;
+  /** What a test of it said, to be shown once it is in use. */
+  readonly said?: string | undefined;
+}
+
+type Item = vscode.QuickPickItem & { readonly pick?: () => Promise<Picked | undefined> };
 
 /** What was found of a provider, or an item that says what to do to have it found. */
 interface Found {
@@ -32,7 +41,7 @@ interface Found {
 }
 
 /** “Select Model…”. Undefined where the user left it. */
-export async function pickModel(parts: PickerParts): Promise<Choice | undefined> {
+export async function pickModel(parts: PickerParts): Promise<Picked | undefined> {
   const settings = readModelSettings();
   const quickPick = vscode.window.createQuickPick<Item>();
   quickPick.title = vscode.l10n.t("Select Model");
@@ -99,7 +108,7 @@ async function languageModelItems(): Promise<Found> {
       label: label(model.name),
       description: label(model.vendor),
       detail: vscode.l10n.t("Signed in through VS Code; needs no key"),
-      pick: async () => ({ kind: "vscode", id: model.id }),
+      pick: async () => ({ choice: { kind: "vscode", id: model.id } }),
     }),
   );
   return { found: [separator("VS Code"), ...items], missing: [] };
@@ -138,7 +147,7 @@ function ollamaItem(model: OllamaModel): Item {
         const answer = await warnModal(note, "", use);
         if (answer !== use) return undefined;
       }
-      return { kind: "ollama", model: model.name };
+      return { choice: { kind: "ollama", model: model.name } };
     },
   };
 }
@@ -162,13 +171,13 @@ function demoItems(): Item[] {
     {
       label: vscode.l10n.t("Demo"),
       detail: vscode.l10n.t("A scripted tour in your folder; needs nothing"),
-      pick: async () => ({ kind: "demo" }),
+      pick: async () => ({ choice: { kind: "demo" } }),
     },
   ];
 }
 
-/** Base URL, key, model, test; nothing is stored before the last step but the key. */
-async function setUpServer(preset: Preset, parts: PickerParts): Promise<Choice | undefined> {
+/** Base URL, key, model, test. */
+async function setUpServer(preset: Preset, parts: PickerParts): Promise<Picked | undefined> {
   const { provider, keyHint } = preset;
   const settings = readModelSettings();
   const baseUrl = await askBaseUrl(preset, settings[provider].baseUrl);
@@ -201,18 +210,20 @@ async function setUpServer(preset: Preset, parts: PickerParts): Promise<Choice |
     const tested = await testModel(() =>
       createClient({ ...draft, model, idleMs: settings.idleMs, advice: ADVICE }),
     );
-    if (tested === "cancel") return undefined;
-    if (tested === "use") {
-      if (headers === "clear") await clearHeaders();
-      await parts.remember(baseUrl, model, limits);
-      await store(provider, baseUrl, model);
-      return { kind: provider };
+    if (tested.next === "cancel") return undefined;
+    if (tested.next === "use") {
+      const store = async () => {
+        if (headers === "clear") await clearHeaders();
+        await parts.remember(baseUrl, model, limits);
+        await write(provider, baseUrl, model);
+      };
+      return { choice: { kind: provider }, store, said: tested.said };
     }
-    ask = tested === "key";
+    ask = tested.next === "key";
   }
 }
 
-async function store(provider: KeyProvider, baseUrl: string, model: string): Promise<void> {
+async function write(provider: KeyProvider, baseUrl: string, model: string): Promise<void> {
   const names =
     provider === "openai"
       ? { url: modelSettings.openaiBaseUrl, model: modelSettings.openaiModel }

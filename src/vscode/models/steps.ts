@@ -210,10 +210,13 @@ function nameOnly(name: string | undefined): ListedModel | undefined {
   return name === undefined ? undefined : { id: name };
 }
 
-/** Tries the model and says what is wrong with it. "use": it works, or the user wants it anyway. */
+/**
+ * Tries the model and says what is wrong with it. "use": it works, or the user wants it anyway;
+ * `said` is what there is to say of one that works.
+ */
 export async function testModel(
   make: () => ChatClient,
-): Promise<"use" | "key" | "again" | "cancel"> {
+): Promise<{ readonly next: "use" | "key" | "again" | "cancel"; readonly said?: string }> {
   const abort = new AbortController();
   const result = await vscode.window.withProgress<ProbeResult | undefined>(
     {
@@ -234,17 +237,14 @@ export async function testModel(
       }
     },
   );
-  if (result === undefined) return "cancel";
-  if (result.outcome === "works") {
-    void inform(result.message);
-    return "use";
-  }
+  if (result === undefined) return { next: "cancel" };
+  if (result.outcome === "works") return { next: "use", said: result.message };
   const use = vscode.l10n.t("Use It Anyway");
   const again = vscode.l10n.t("Pick Another Model");
   const key = vscode.l10n.t("Set the Key");
   const choices = result.error.kind === "key" ? [key, again, use] : [again, use];
   const answer = await warnModal(result.message, "", ...choices);
-  if (answer === use) return "use";
-  if (answer === key) return "key";
-  return answer === again ? "again" : "cancel";
+  if (answer === use) return { next: "use" };
+  if (answer === key) return { next: "key" };
+  return { next: answer === again ? "again" : "cancel" };
 }

@@ -7,15 +7,7 @@ import type { Core } from "../../../src/core/turn/live.js";
 import { memory } from "../../../src/vscode/ids.js";
 import { lateCore } from "../../../src/vscode/lateCore.js";
 import { Sessions } from "../../../src/vscode/sessions.js";
-
-/** A promise to hold something with, and what lets it go. */
-function gate(): { readonly held: Promise<void>; readonly open: () => void } {
-  let open = () => {};
-  const held = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { held, open };
-}
+import { gate } from "../../support/gate.js";
 
 describe("what the chat shows, while a session takes its time to open", () => {
   let home: string;

@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { root } from "../../../scripts/process.js";
+import { gate } from "../../support/gate.js";
 import { until } from "../harness.js";
-import { finish, gate, type Panel, run, write } from "./panel.js";
+import { finish, type Panel, run, write } from "./panel.js";
 
 /** What the palette has in every window with a folder. */
 const ALWAYS = [
@@ -74,7 +75,7 @@ export function describeMenus(get: () => Panel): void {
       last = ours.filter((title) => titles.has(title)).sort();
       return last.join() === [...wanted].sort().join();
     };
-    await until("the palette", offered, 5_000).catch(() =>
+    await until("the palette", offered).catch(() =>
       assert.deepEqual(last, [...wanted].sort()),
     );
   }

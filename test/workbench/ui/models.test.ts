@@ -317,6 +317,10 @@ describe("Select Model…", () => {
     await page.locator(".quick-input-widget").getByText("scripted", { exact: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("“scripted” works").first().waitFor();
+    // It is in use once that is said, not a moment later.
+    const files = ["Machine", "User"].map((name) => join(bench.data, name, "settings.json"));
+    const settings = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+    assert.ok(settings.some((text) => /"countersign.models.openai.model": "scripted"/.test(text)));
     await bench.command("Countersign: New Session");
     const panel = await bench.frame('[role="log"]');
     await panel.getByText("scripted").first().waitFor();

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import type { EventOf } from "../../../src/core/session/events.js";
 import type { ToPanel } from "../../../src/webview/protocol.js";
+import { gate } from "../../support/gate.js";
 import { until } from "../harness.js";
-import { finish, gate, type Panel, run, startPanel, write } from "./panel.js";
+import { finish, type Panel, run, startPanel, write } from "./panel.js";
 
 describe("cards in the panel", () => {
   let panel: Panel;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Locator } from "playwright-core";
+import { gate } from "../../support/gate.js";
 import { until } from "../harness.js";
-import { finish, gate, type Panel, startPanel, write } from "./panel.js";
+import { finish, type Panel, startPanel, write } from "./panel.js";
 
 describe("native diff editors", () => {
   let panel: Panel;

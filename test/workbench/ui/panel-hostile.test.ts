@@ -3,7 +3,8 @@ import { rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ownIdentity } from "../../../src/core/session/process.js";
-import { finish, gate, type Panel, run, startPanel, write } from "./panel.js";
+import { gate } from "../../support/gate.js";
+import { finish, type Panel, run, startPanel, write } from "./panel.js";
 
 const MARKUP = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><style>*{display:none}</style>`;
 const LINKS =

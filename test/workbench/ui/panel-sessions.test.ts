@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
+import { gate } from "../../support/gate.js";
 import { until } from "../harness.js";
-import { finish, gate, type Panel, run, startPanel, write } from "./panel.js";
+import { finish, type Panel, run, startPanel, write } from "./panel.js";
 
 describe("sessions in the panel", () => {
   let panel: Panel;

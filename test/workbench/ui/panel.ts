@@ -34,8 +34,6 @@ export async function startPanel(options: WorkbenchOptions = {}): Promise<Panel>
       ...options.settings,
     },
   });
-  // What a suite waits for comes within seconds; a fault shall not take half a minute to show.
-  bench.page.context().setDefaultTimeout(15_000);
   const chat = () => bench.frame('[role="log"]');
   const composer = async () => (await chat()).getByRole("textbox", { name: "Message" });
   const panel: Panel = {
@@ -86,13 +84,4 @@ export function run(...argv: string[]): ScriptedAnswer {
 /** An answer that ends the turn. */
 export function finish(result: string): ScriptedAnswer {
   return { calls: [{ tool: "finish", args: { result } }] };
-}
-
-/** A promise to hold a scripted answer with, and what lets it go. */
-export function gate(): { readonly held: Promise<void>; readonly open: () => void } {
-  let open = () => {};
-  const held = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { held, open };
 }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gate } from "../../support/gate.js";
 import type { ScriptedAnswer } from "../../support/scriptedModel.js";
 import { until } from "../harness.js";
-import { finish, gate, type Panel, write } from "./panel.js";
+import { finish, type Panel, write } from "./panel.js";
 
 /** Settings that count from the start of the window. */
 export const SETTINGS = {
