@@ -57,10 +57,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const edits = new Edits(sessions, proposedFiles, report);
   const changes = new ChangeActions(sessions, edits);
   const answers = new Answers(sessions, edits);
-  const proposals = new Proposals(sessions, proposedFiles, () => {
-    const editor = vscode.window.activeTextEditor;
-    return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
-  });
+  const proposals = new Proposals(
+    sessions,
+    proposedFiles,
+    () => {
+      const editor = vscode.window.activeTextEditor;
+      return chat.focused || editor === undefined || editor.document.uri.scheme === PROPOSED;
+    },
+    report,
+  );
   const undoDocuments = new UndoDocuments();
   const undos = new Undos(sessions, undoDocuments, (text) => chat.say(text));
   const parts: PanelParts = {

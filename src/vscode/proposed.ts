@@ -11,16 +11,24 @@ import { opensDiff } from "./settings.js";
  * to be edited. A tab belongs to one card, and only that card's end closes it.
  */
 export class Proposals implements vscode.Disposable {
-  readonly #subscription: vscode.Disposable;
+  readonly #subscriptions: readonly vscode.Disposable[];
+  #reconciling: Promise<void> = Promise.resolve();
+  #again = false;
 
   constructor(
     private readonly sessions: Sessions,
     private readonly files: ProposedFiles,
     /** Whether a tab may come to the front: not while someone types in an editor. */
     private readonly mayShow: () => boolean,
+    private readonly report: (message: string) => void,
   ) {
-    this.#subscription = sessions.onDidChange(() => void this.#reconcile());
-    void this.#reconcile();
+    this.#subscriptions = [
+      sessions.onDidChange(() => this.#update()),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        if (parseProposed(uri) !== undefined) this.#update();
+      }),
+    ];
+    this.#update();
   }
 
   /** Opens the card's diff because the user asked for it; false where there is no such card. */
@@ -50,8 +58,24 @@ export class Proposals implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
+
+  /** Once more, one after the other: a tab that one closes must not be there for another to close. */
+  #update(): void {
+    if (this.#again) return;
+    this.#again = true;
+    this.#reconciling = this.#reconciling
+      .then(() => {
+        this.#again = false;
+        return this.#reconcile();
+      })
+      .catch(this.#fault);
+  }
+
+  readonly #fault = (error: Error): void => {
+    this.report(`the tabs of the proposals are not as they should be: ${error.stack}`);
+  };
 
   async #reconcile(): Promise<void> {
     const open = new Map(
@@ -62,8 +86,12 @@ export class Proposals implements vscode.Disposable {
     );
     const known = new Set(this.files.cards);
     for (const { card } of open.values()) this.files.hold(card);
-    await this.#close((card) => !open.has(card));
-    for (const id of known) if (!open.has(id)) this.files.release(id);
+    for (const id of known) if (!open.has(id)) this.files.end(id);
+    // A tab that stays is no reason not to show what has come up.
+    await this.#close((card) => !open.has(card)).catch(this.#fault);
+    // Not while a document is left: one that cannot be saved comes up again, and asks.
+    const left = new Set(vscode.workspace.textDocuments.map(({ uri }) => parseProposed(uri)?.card));
+    for (const id of known) if (!open.has(id) && !left.has(id)) this.files.release(id);
     for (const [id, { card, opened }] of open) {
       if (known.has(id)) continue;
       if (opensDiff() && this.#isOfInterest(opened))
@@ -109,20 +137,23 @@ export class Proposals implements vscode.Disposable {
       const ref = parseProposed(uri);
       return ref !== undefined && gone(ref.card);
     };
-    const tabs = vscode.window.tabGroups.all
-      .flatMap((group) => group.tabs)
-      .filter(({ input }) => {
-        if (input instanceof vscode.TabInputTextDiff) return isGone(input.modified);
-        return input instanceof vscode.TabInputText && isGone(input.uri);
-      });
-    if (tabs.length === 0) return;
-    // What was typed while the answer was on its way: there is nothing left to save it for.
+    const tabs = () =>
+      vscode.window.tabGroups.all
+        .flatMap((group) => group.tabs)
+        .filter(({ input }) => {
+          if (input instanceof vscode.TabInputTextDiff) return isGone(input.modified);
+          return input instanceof vscode.TabInputText && isGone(input.uri);
+        });
+    if (tabs().length === 0) return;
+    // What was typed while the answer was on its way is saved, so that its tab does not ask. Whether or
+    // not it is dirty: once an older text is saved, `isDirty` is false for a newer one too.
     for (const document of vscode.workspace.textDocuments) {
-      // A file that is released already cannot be saved: its tab is closed all the same.
-      if (document.isDirty && isGone(document.uri))
+      if (parseProposed(document.uri)?.side === "after" && isGone(document.uri))
         await Promise.resolve(document.save()).catch(() => false);
     }
-    await vscode.window.tabGroups.close(tabs, true);
+    // The user may have closed some of them by now.
+    const left = tabs();
+    if (left.length > 0) await vscode.window.tabGroups.close(left, true);
   }
 }
 

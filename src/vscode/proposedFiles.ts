@@ -35,6 +35,8 @@ interface Held {
   mtime: number;
   /** Why the right side is read-only. */
   fixed: string | undefined;
+  /** The card is gone: what an editor still saves is for nobody. */
+  ended: boolean;
 }
 
 /**
@@ -63,7 +65,14 @@ export class ProposedFiles extends FlatFiles {
   hold(card: OpenCard): void {
     if (this.#held.has(card.card)) return;
     const right = card.edit?.after ?? card.after ?? new Uint8Array();
-    this.#held.set(card.card, { card, right, mtime: 1, fixed: whyFixed(card.after ?? right) });
+    const fixed = whyFixed(card.after ?? right);
+    this.#held.set(card.card, { card, right, mtime: 1, fixed, ended: false });
+  }
+
+  /** The card is gone: its right side takes whatever an editor saves there, until it is released. */
+  end(card: string): void {
+    const held = this.#held.get(card);
+    if (held !== undefined) held.ended = true;
   }
 
   release(card: string): void {
@@ -110,6 +119,10 @@ export class ProposedFiles extends FlatFiles {
 
   override writeFile(uri: vscode.Uri, content: Uint8Array): void {
     const { held, side } = this.#find(uri);
+    if (side === "after" && held.ended) {
+      held.mtime += 1;
+      return;
+    }
     if (side === "before" || held.fixed !== undefined) {
       throw vscode.FileSystemError.NoPermissions(uri);
     }

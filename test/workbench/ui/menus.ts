@@ -75,9 +75,7 @@ export function describeMenus(get: () => Panel): void {
       last = ours.filter((title) => titles.has(title)).sort();
       return last.join() === [...wanted].sort().join();
     };
-    await until("the palette", offered).catch(() =>
-      assert.deepEqual(last, [...wanted].sort()),
-    );
+    await until("the palette", offered).catch(() => assert.deepEqual(last, [...wanted].sort()));
   }
 
   /** The buttons in the title of the chat's view, which are there while the pointer is. */
