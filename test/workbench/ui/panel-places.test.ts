@@ -122,6 +122,14 @@ describe("the panel in every kind of window", () => {
 
   it("asks with more than one folder in which a new session works, and works there", async () => {
     const page = await panel.bench.openWindow(join(elsewhere, "both.code-workspace"));
+    // VS Code in a browser may miss the workspace's file as it starts, and has it when loaded again.
+    const folder = page.locator(".explorer-folders-view").getByText("blue", { exact: true });
+    const found = () =>
+      folder.waitFor({ timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      );
+    for (let loads = 1; loads < 5 && !(await found()); loads++) await page.reload();
     const chat = await chatOf(page);
     panel.model.push(write("a.txt", "changed\n"), finish("In the blue one."));
     const composer = chat.getByRole("textbox", { name: "Message" });
