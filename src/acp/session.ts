@@ -5,7 +5,7 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { Delta, EventOf, SessionEvent } from "../core/session/events.js";
+import type { Delta, SessionEvent } from "../core/session/events.js";
 import type { LiveSession } from "../core/turn/live.js";
 import { unlessAborted } from "../core/turn/unlessAborted.js";
 import { Asks } from "./asks.js";
@@ -15,7 +15,7 @@ import { Outbox } from "./outbox.js";
 import { Outputs } from "./outputs.js";
 import { cardTexts } from "./permission.js";
 import { PromptEnds } from "./promptEnds.js";
-import { type End, Turns } from "./turns.js";
+import { type End, endedByItself, Turns } from "./turns.js";
 import { takeBack } from "./undo.js";
 import { said, Updates } from "./updates.js";
 
@@ -244,9 +244,10 @@ export class AcpSession {
       event.ask !== undefined &&
       !this.#prompts.hasQueued(event.ask);
     for (const update of this.#updates.event(event, echo)) this.#outbox.push(update);
-    if (event.type === "turn_ended" && !endedByItself(event) && this.live.queue.length > 0) {
-      this.#tellQueue(event.seq);
-    }
+    const stays = event.type === "turn_ended" && !endedByItself(event);
+    // What follows at once is no wait, and what is queued goes on behind it.
+    const { queue, nextAsk } = this.live;
+    if (stays && nextAsk === undefined && queue.length > 0) this.#tellQueue(event.seq);
     this.#asks.event(event);
     this.#turns.tell(event);
     if (event.type === "turn_ended") void this.#tellTitle();
@@ -266,9 +267,4 @@ export class AcpSession {
     this.#title = title;
     this.tell({ sessionUpdate: "session_info_update", title });
   }
-}
-
-/** Whether the next queued ask follows this end by itself. */
-function endedByItself({ reason }: EventOf<"turn_ended">): boolean {
-  return reason === "finished" || reason === "limit";
 }

@@ -8,6 +8,11 @@ export type End =
   | { readonly stopReason: PromptResponse["stopReason"] }
   | { readonly error: RequestError };
 
+/** Whether the next queued ask follows this end by itself. */
+export function endedByItself({ reason }: EventOf<"turn_ended">): boolean {
+  return reason === "finished" || reason === "limit";
+}
+
 type Told = SessionEvent | "closed" | "state";
 
 /** Prompts that wait for what the log says of their turns. */
@@ -68,7 +73,8 @@ export class Turns {
 
   /**
    * The turn that takes a queued ask, or that it was taken back; "held" where it stays in the queue
-   * and nothing runs that would send it on.
+   * and nothing runs that would send it on, or it was passed over: the turn that it waited for did not
+   * end by itself, and what was asked after its cancel is next.
    */
   start(
     ask: string,
@@ -78,7 +84,9 @@ export class Turns {
       (event) => {
         if (event.type === "turn_started" && event.ask === ask) return event;
         if (event.type === "ask_withdrawn" && event.ask === ask) return "withdrawn";
-        return undefined;
+        const over = event.type === "turn_ended" && !endedByItself(event);
+        const { nextAsk } = this.live;
+        return over && nextAsk !== undefined && nextAsk !== ask ? "held" : undefined;
       },
       seen,
       () => (this.#isHeld(ask) ? "held" : undefined),

@@ -146,6 +146,43 @@ describe("turns over the protocol", () => {
     await editor.close();
   });
 
+  it("follows a cancelled turn with the prompt that was sent while it stopped", async () => {
+    const slow = "trap 'sleep 0.5; exit' TERM; echo started; while :; do sleep 0.05; done";
+    world = await makeWorld([
+      { calls: [{ id: "c1", tool: "run", args: { argv: ["sh", "-c", slow] } }] },
+      { text: "This instead." },
+      { text: "And that." },
+    ]);
+    const editor = new Editor(world);
+    const session = await editor.open();
+    const ended = editor.prompt(session, "Run");
+    (await editor.ask(0)).select("allow_once");
+    await editor.update(
+      (one) =>
+        one.sessionUpdate === "tool_call_update" &&
+        JSON.stringify(one.content ?? "").includes("started")
+          ? true
+          : undefined,
+      "the command to be up",
+    );
+    const queued = editor.prompt(session, "And that");
+    await waitForQueue(world, session, 1);
+    const [, instead] = await Promise.all([
+      editor.cancel(session),
+      editor.prompt(session, "No: this instead"),
+    ]);
+    assert.deepEqual(
+      [await ended, await queued, instead].map(({ stopReason }) => stopReason),
+      ["cancelled", "cancelled", "end_turn"],
+    );
+    await editor.until(
+      () => (editor.text("agent_message_chunk") === "This instead.And that." ? true : undefined),
+      "what was queued to follow",
+    );
+    assert.match(editor.text("user_message_chunk"), /And that$/);
+    await editor.close();
+  });
+
   it("ends a command on cancel, and shows what it printed while it ran", async () => {
     world = await makeWorld([
       {

@@ -134,9 +134,14 @@ export interface LiveSession {
   readonly openCards: readonly OpenCard[];
   readonly openQuestion: OpenQuestion | undefined;
   readonly queue: readonly QueuedAsk[];
+  /**
+   * The ask that was sent after a cancel while the turn is still stopping: it begins as soon as that
+   * is over, before what was queued until then. Undefined where there is none.
+   */
+  readonly nextAsk: string | undefined;
   readonly allows: readonly AllowUse[];
 
-  /** Starts a turn, or queues the ask behind a live one. */
+  /** Starts a turn, or queues the ask behind a live one; see `nextAsk` for one that is stopping. */
   ask(text: string): Promise<AskOutcome>;
   /** Takes a queued ask back; false where it is not queued any more. */
   withdraw(ask: string): Promise<boolean>;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { SessionRecord } from "../session/record.js";
 import type { QueuedAsk } from "./live.js";
 
@@ -13,17 +12,15 @@ export class AskQueue {
   }
 
   /** Rejects with `LogError`. */
-  async add(text: string): Promise<string> {
-    const ask = randomUUID();
+  async add(ask: string, text: string): Promise<void> {
     await this.record.append({ type: "ask_queued", ask, text });
-    return ask;
   }
 
-  /** The first one, for a turn that is about to start; give it back where that fails. */
-  take(): QueuedAsk | undefined {
-    const first = this.asks[0];
-    if (first !== undefined) this.#taken.add(first.ask);
-    return first;
+  /** The first one, or that of this id, for a turn that is about to start; give it back where that fails. */
+  take(ask?: string): QueuedAsk | undefined {
+    const next = this.asks.find((one) => ask === undefined || one.ask === ask);
+    if (next !== undefined) this.#taken.add(next.ask);
+    return next;
   }
 
   giveBack(ask: string): void {

@@ -182,6 +182,10 @@ export class Runner implements LiveSession {
     return this.#queue.asks;
   }
 
+  get nextAsk(): string | undefined {
+    return this.#turns.after;
+  }
+
   get allows(): readonly AllowUse[] {
     return this.#gate.allowUses;
   }
@@ -211,16 +215,11 @@ export class Runner implements LiveSession {
     if (no !== undefined) return refused(no);
     if (text.trim() === "") return refused("There is nothing to send.");
     if (!this.#turns.running) return this.#turns.begin({ kind: "ask", text });
-    return orRefused(async () => {
-      const ask = await this.#queue.add(text);
-      // The turn may have ended while this was written: then nobody else sends it on.
-      this.#turns.sendOn();
-      return { outcome: "queued", ask };
-    });
+    return orRefused(async () => ({ outcome: "queued", ask: await this.#turns.enqueue(text) }));
   }
 
   async withdraw(ask: string): Promise<boolean> {
-    return this.readOnly === undefined && this.#queue.withdraw(ask);
+    return this.readOnly === undefined && this.#turns.withdraw(ask);
   }
 
   async goOn(): Promise<AskOutcome> {

@@ -43,6 +43,8 @@ export class Turns {
   #task: Task | undefined;
   /** True while the last turn ended by itself, so that a queued ask may follow it. */
   #flows = false;
+  /** The ask that was sent after the last stop, and so follows the turn that is being stopped. */
+  #after: string | undefined;
   /** The end of a turn that nobody drove is on its way to the log; whatever comes next waits for it. */
   #leaving: Promise<void> = Promise.resolve();
 
@@ -67,6 +69,7 @@ export class Turns {
 
   /** Tells the running task why it is to stop; resolves when it has. */
   async stop(reason: Error): Promise<void> {
+    this.#after = undefined;
     this.#task?.abort.abort(reason);
     await this.#task?.done;
     await this.#leaving;
@@ -77,16 +80,55 @@ export class Turns {
     await this.#task?.done;
   }
 
-  /** What the first queued ask starts. */
-  nextQueued(): Begin | undefined {
-    const next = this.#parts.queue.take();
+  /** What the first queued ask starts, or the one of this id. */
+  nextQueued(ask?: string): Begin | undefined {
+    const next = this.#parts.queue.take(ask);
     return next === undefined ? undefined : { kind: "ask", text: next.text, ask: next.ask };
   }
 
-  /** Starts the first queued ask where no turn runs and the last one ended by itself. */
-  sendOn(): void {
-    if (this.#task !== undefined || !this.#flows) return;
-    const next = this.#parts.refusal() === undefined ? this.nextQueued() : undefined;
+  /** The ask that begins as soon as the turn that was told to stop is over. */
+  get after(): string | undefined {
+    return this.#after;
+  }
+
+  /**
+   * Writes an ask to the queue while a turn runs; gives its id. It follows the turns before it where
+   * they end by themselves. A turn that was told to stop leaves what was queued until then where it
+   * is; the first ask after that is the user's next word, and begins once that turn is over. Rejects
+   * with `LogError`.
+   */
+  async enqueue(text: string): Promise<string> {
+    const ask = randomUUID();
+    // Before it is written: the turn may end meanwhile, and is not to tell that all wait.
+    if (this.#task?.abort.signal.aborted === true) this.#after ??= ask;
+    try {
+      await this.#parts.queue.add(ask, text);
+    } catch (error) {
+      this.#forget(ask);
+      throw error;
+    }
+    // The turn may have ended while this was written: then nobody else sends it on.
+    this.#sendOn();
+    return ask;
+  }
+
+  /** False where it is not queued any more. Rejects with `LogError`. */
+  async withdraw(ask: string): Promise<boolean> {
+    const withdrawn = await this.#parts.queue.withdraw(ask);
+    if (withdrawn) this.#forget(ask);
+    return withdrawn;
+  }
+
+  #forget(ask: string): void {
+    if (this.#after === ask) this.#after = undefined;
+  }
+
+  /** Starts the queued ask that is to follow, where no turn runs. */
+  #sendOn(): void {
+    if (this.#task !== undefined || this.#parts.refusal() !== undefined) return;
+    const after = this.#after === undefined ? undefined : this.nextQueued(this.#after);
+    if (after !== undefined) this.#after = undefined;
+    const next = after ?? (this.#flows ? this.nextQueued() : undefined);
     if (next !== undefined) void this.begin(next);
   }
 
@@ -132,6 +174,7 @@ export class Turns {
       outcome = { outcome: "refused", message };
     }
     this.#task = undefined;
+    if (this.#after !== undefined) this.#sendOn();
     this.#parts.stateChanged();
     // Once it has begun, a turn tells of its end in the log, or by `trouble`.
     if (outcome !== undefined) tell(outcome);
