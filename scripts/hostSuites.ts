@@ -67,7 +67,7 @@ async function onServer({ extension, testsPath, workspace, env, results }: HostR
     await page.goto(server.url);
     if (!(await written)) {
       const place = await keepFailure("host", {
-        page,
+        pages: [page],
         texts: { "console.log": lines.join("\n"), "server.log": server.log() },
         folders: { logs: join(server.data, "logs") },
       });

@@ -257,6 +257,7 @@ describe("a proposal that is edited before it is approved", () => {
       "d.txt to be written",
       async () => (await panel.bench.read("d.txt")) === "ONE\ntwo\r\n",
     );
+    await (await panel.chat()).getByText("D is done.").waitFor();
   });
 
   it("is approved in Approvals as it is shown there", async () => {

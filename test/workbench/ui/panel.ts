@@ -15,7 +15,7 @@ export interface Panel {
   composer(): Promise<Locator>;
   /** Shows an empty session and waits until the chat shows it. */
   newSession(): Promise<Frame>;
-  /** Types an ask into the composer and sends it; the model will give `answers`. */
+  /** Types an ask into the composer and sends it once that can be; the model will give `answers`. */
   ask(text: string, ...answers: ScriptedAnswer[]): Promise<Frame>;
   /** The open card that names `what`, once its buttons can be pressed. */
   card(what: string): Promise<Locator>;
@@ -51,8 +51,13 @@ export async function startPanel(options: WorkbenchOptions = {}): Promise<Panel>
       model.push(...answers);
       const field = await composer();
       await field.fill(text);
+      const frame = await chat();
+      // A page that still shows a card which is answered by now would keep the ask.
+      await until("the composer to send", () =>
+        frame.getByRole("button", { name: "Send", exact: true }).isEnabled(),
+      );
       await field.press("Enter");
-      return chat();
+      return frame;
     },
     async card(what) {
       const frame = await chat();

@@ -48,7 +48,10 @@ describe("npm start", () => {
         .first()
         .waitFor();
     } catch (error) {
-      const place = await keepFailure("npm start", { page, texts: { "start.log": printed } });
+      const place = await keepFailure("npm start", {
+        pages: [page],
+        texts: { "start.log": printed },
+      });
       console.log(`      what there is to see of it: ${place}`);
       throw error;
     }
