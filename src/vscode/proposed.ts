@@ -94,8 +94,10 @@ export class Proposals implements vscode.Disposable {
     for (const id of known) if (!open.has(id) && !left.has(id)) this.files.release(id);
     for (const [id, { card, opened }] of open) {
       if (known.has(id)) continue;
-      if (opensDiff() && this.#isOfInterest(opened))
-        await this.#show(card, { preserveFocus: true, background: !this.mayShow() });
+      if (!opensDiff() || !this.#isOfInterest(opened)) continue;
+      const options = { preserveFocus: true, background: !this.mayShow() };
+      // One that cannot be shown is no reason not to show the next.
+      await this.#show(card, options).catch(this.#fault);
     }
   }
 

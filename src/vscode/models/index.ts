@@ -67,16 +67,17 @@ class Models implements ModelService {
   }
 
   readonly client = async (_session: string): Promise<ChatClient> => {
-    await this.switching;
-    const { choice } = await this.resolve();
-    const { generation } = this;
-    const id = choiceText(choice);
-    // The same client goes on being used: it remembers what its server does not understand.
-    if (this.made?.id === id) return this.made.client;
-    const { clientOf } = await providers();
-    const client = await clientOf(choice, readModelSettings(), this.parts);
-    if (generation === this.generation) this.made = { id, client };
-    return client;
+    for (;;) {
+      await this.switching;
+      const { generation } = this;
+      try {
+        const client = await this.clientNow();
+        // What was chosen while this was made counts, whatever became of this.
+        if (generation === this.generation) return client;
+      } catch (error) {
+        if (generation === this.generation) throw error;
+      }
+    }
   };
 
   readonly current = (): { label: string; provider: string; model: string } => {
@@ -116,6 +117,18 @@ class Models implements ModelService {
       keys: this.keys,
       known: (baseUrl, model) => this.limits()[knownName(baseUrl, model)] ?? {},
     };
+  }
+
+  private async clientNow(): Promise<ChatClient> {
+    const { choice } = await this.resolve();
+    const { generation } = this;
+    const id = choiceText(choice);
+    // The same client goes on being used: it remembers what its server does not understand.
+    if (this.made?.id === id) return this.made.client;
+    const { clientOf } = await providers();
+    const client = await clientOf(choice, readModelSettings(), this.parts);
+    if (generation === this.generation) this.made = { id, client };
+    return client;
   }
 
   private use(choice: Choice, store = async () => {}): Promise<void> {
