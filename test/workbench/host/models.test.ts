@@ -9,14 +9,19 @@ describe("a model that was chosen", () => {
     // What was in use before: a server for which no model is set.
     const state = new Map([["countersign.models.picked", "openai"]]);
     const models = modelsWith(state, { updated: stored.held });
+    const unswitched = modelsWith(state);
     try {
       await assert.rejects(models.client("s"), /No model is set/);
+      await assert.rejects(unswitched.client("s"), /No model is set/);
       const used = models.useDemo();
       const client = models.client("s");
+      // By then whoever does not wait for the choice has refused as well.
+      await assert.rejects(unswitched.client("s"), /No model is set/);
       stored.open();
       assert.deepEqual([(await client).provider, await used], ["demo", undefined]);
     } finally {
       models.dispose();
+      unswitched.dispose();
     }
   });
 
@@ -47,7 +52,7 @@ describe("a model that was chosen", () => {
 /** Models on a memory of their own, and a secret storage in which nothing is. */
 function modelsWith(
   state: Map<string, unknown>,
-  { updated, secret }: { updated?: Promise<void>; secret?: () => Promise<void> },
+  { updated, secret }: { updated?: Promise<void>; secret?: () => Promise<void> } = {},
 ): ReturnType<typeof registerModels> {
   const globalState: vscode.Memento = {
     keys: () => [...state.keys()],
