@@ -159,6 +159,25 @@ describe("sessions in the panel", () => {
       await chat.getByRole("button", { name: "Send on" }).click();
       await chat.getByText("Sent on.").waitFor();
     });
+
+    it("goes on with what is asked while it is still stopping, and then with what was queued", async () => {
+      await panel.newSession();
+      const slow = "trap 'sleep 1.5; exit' TERM; touch up; while :; do sleep 0.05; done";
+      const chat = await panel.ask("Begin", run("sh", "-c", slow));
+      const card = await panel.card("trap");
+      await card.getByRole("button", { name: "Approve", exact: true }).click();
+      await until("the command to be up", async () => (await panel.bench.read("up")) !== undefined);
+      await panel.ask("Waits");
+      await (await queued()).getByText("Waits").waitFor();
+      await panel.bench.command("Countersign: Cancel Turn");
+      await panel.ask("This first", { text: "First done." }, { text: "Second done." });
+      await chat.getByText("Second done.").waitFor();
+      const asked = (await panel.bench.sessions())
+        .at(-1)
+        ?.events.flatMap((event) => (event.type === "turn_started" ? [event.text] : []));
+      assert.deepEqual(asked, ["Begin", "This first", "Waits"]);
+      assert.equal(await (await queued()).count(), 0);
+    });
   });
 
   describe("notices", () => {
