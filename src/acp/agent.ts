@@ -19,6 +19,7 @@ import {
   listAllows,
   listQueue,
   revokeAllow,
+  standing,
   withdrawAsk,
 } from "./commands.js";
 import type { Models } from "./models.js";
@@ -291,13 +292,4 @@ export class Agent {
     const names = servers.map((one) => one.name).join(", ");
     this.parts.report(`MCP servers are not used by Countersign and were not started: ${names}`);
   }
-}
-
-/** What a user should know of a session that was opened and does not just wait for a prompt. */
-function standing(live: LiveSession): string | undefined {
-  if (live.readOnly !== undefined) return live.readOnly;
-  if (live.state === "interrupted") {
-    return "The last turn was interrupted; /go-on goes on with it.";
-  }
-  return live.state === "idle" && live.queue.length > 0 ? listQueue(live) : undefined;
 }

@@ -67,6 +67,15 @@ export function listQueue(live: LiveSession): string {
   return `These prompts wait in the queue:\n${lines.join("\n")}\n\n${next}`;
 }
 
+/** What a user should know of a session that was opened and does not just wait for a prompt. */
+export function standing(live: LiveSession): string | undefined {
+  if (live.readOnly !== undefined) return live.readOnly;
+  if (live.state === "interrupted") {
+    return "The last turn was interrupted; /go-on goes on with it.";
+  }
+  return live.state === "idle" && live.queue.length > 0 ? listQueue(live) : undefined;
+}
+
 /** Takes a queued prompt back and says which. */
 export async function withdrawAsk(live: LiveSession, number: number): Promise<string> {
   const asked = live.queue[number - 1];

@@ -24,31 +24,18 @@ import { copyOf, effectOf } from "./effect.js";
 import { tellChanged } from "./fileMarks.js";
 import { keepChange } from "./keep.js";
 import { isOpen, isStale } from "./pending.js";
-import {
-  Abandoned,
-  type Admission,
-  type AdmitRequest,
-  type GateLedger,
-  type GateOptions,
-  type UndoPermit,
-  type UndoRequest,
-} from "./ports.js";
-import { raiseCard } from "./raise.js";
-import type { Gated } from "./requirement.js";
-import { saidOf } from "./said.js";
-import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
-
-export type {
+import type {
   Admission,
   AdmitRequest,
-  AppendOptions,
   GateLedger,
   GateOptions,
-  UndoChange,
   UndoPermit,
   UndoRequest,
 } from "./ports.js";
-export { Abandoned };
+import { raiseCard } from "./raise.js";
+import type { Gated } from "./requirement.js";
+import { answered, saidOf } from "./said.js";
+import { copyOfChange, undoEffect, undoStarted } from "./undo.js";
 
 /** The gate of one session. */
 export class Gate {
@@ -130,17 +117,7 @@ export class Gate {
     try {
       // The edited bytes are in the log before the answer to them.
       await logged;
-      const { kind: _, edit, ...fields } = said;
-      const approved = edit === undefined ? {} : { digest: edit.event.digest };
-      const { surface } = options;
-      const event: EventBody = {
-        type: "card_answered",
-        turn,
-        card,
-        ...fields,
-        surface,
-        ...approved,
-      };
+      const event = answered(said, { turn, card, surface: options.surface });
       await this.ledger.append(event, { flush: true });
       for (const one of [pending.open?.event, event]) if (one) this.#allows.count(one);
       this.#cards.ended(card, "answered");

@@ -1,4 +1,4 @@
-import type { Answer } from "../session/events.js";
+import type { Answer, EventBody, Surface } from "../session/events.js";
 import { nothingIsLeft } from "./edit.js";
 import type { Decision, Pending } from "./pending.js";
 
@@ -16,4 +16,13 @@ export function saidOf(
     return { kind: "answered", answer: "deny", ...words, nothingLeft: true };
   }
   return { kind: "answered", answer, ...words, edit };
+}
+
+/** What the log says of an answer, with the digest of the edited text where it is a yes to one. */
+export function answered(
+  { kind: _, edit, ...said }: Extract<Decision, { kind: "answered" }>,
+  where: { readonly turn: string; readonly card: string; readonly surface: Surface },
+): EventBody {
+  const approved = edit === undefined ? {} : { digest: edit.event.digest };
+  return { type: "card_answered", ...where, ...said, ...approved };
 }

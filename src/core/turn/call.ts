@@ -8,7 +8,8 @@
  * cannot be written, or a host that goes away, ends in exactly one `call_ended`.
  */
 import { exclusively } from "../gate/exclusive.js";
-import { Abandoned, type Admission, type Gate, type GateLedger } from "../gate/gate.js";
+import type { Gate } from "../gate/gate.js";
+import { Abandoned, type Admission, type GateLedger } from "../gate/ports.js";
 import type { Prepared } from "../gate/prepared.js";
 import { ARGS_DEPTH } from "../limits.js";
 import type { ModelCall } from "../model/chatClient.js";

@@ -1,4 +1,6 @@
+import type { SessionState } from "../session/events.js";
 import { LogError } from "../session/log.js";
+import type { SessionFacts } from "../session/state.js";
 import type { AskOutcome } from "./live.js";
 
 interface Gone {
@@ -9,6 +11,18 @@ interface Gone {
 /** Why a message was not taken, for the user. */
 export function refused(message: string): AskOutcome {
   return { outcome: "refused", message };
+}
+
+/** Why a session takes no message now, or undefined. */
+export function whyNoAsk(
+  readOnly: string | undefined,
+  state: SessionState,
+  facts: SessionFacts,
+): string | undefined {
+  if (readOnly !== undefined || state !== "waiting") return readOnly;
+  return facts.question === undefined
+    ? "A card is open: approve or deny it first, or cancel the turn."
+    : "A question is open: answer it first, or cancel the turn.";
 }
 
 /** What comes of a message; a log that cannot be written refuses it. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Abandoned, Gate } from "../gate/gate.js";
+import { Gate } from "../gate/gate.js";
+import { Abandoned } from "../gate/ports.js";
 import type {
   Allow,
   Answer,
@@ -12,7 +13,6 @@ import { Listeners } from "../session/listeners.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
 import { stateOf, turnIsOpen } from "../session/state.js";
-import type { Trash } from "../workspace/remove.js";
 import { whatGoesOn } from "./goOn.js";
 import type {
   AllowUse,
@@ -31,32 +31,13 @@ import type {
 } from "./live.js";
 import { QuestionDesk } from "./questions.js";
 import { AskQueue } from "./queue.js";
-import { orGone, orRefused, refused } from "./refusals.js";
-import type { Sharer, Sharing } from "./sharing.js";
+import { orGone, orRefused, refused, whyNoAsk } from "./refusals.js";
+import type { RunnerParts } from "./runnerParts.js";
+import type { Sharer } from "./sharing.js";
 import { takeUp } from "./takeUp.js";
 import { Turns } from "./turns.js";
 import { UndoDesk } from "./undoDesk.js";
-import { TurnWork, type WorkParts } from "./work.js";
-
-/** What an open session is made of. */
-export interface RunnerParts extends Omit<WorkParts, "gate" | "questions" | "emit"> {
-  readonly readOnly: string | undefined;
-  readonly report: (message: string) => void;
-  readonly trash: Trash | undefined;
-  /** Hears of files that an undo changed. */
-  readonly changed: (paths: readonly string[]) => void;
-  readonly sharing: Sharing;
-  /** Called once, when the session is closed. */
-  readonly closed: () => void;
-}
-
-/** Why a running task was told to stop by the user. */
-class Cancelled extends Error {
-  constructor() {
-    super("cancelled");
-    this.name = "Cancelled";
-  }
-}
+import { TurnWork } from "./work.js";
 
 /** One open session, as hosts see it. */
 export class Runner implements LiveSession {
@@ -261,9 +242,7 @@ export class Runner implements LiveSession {
   }
 
   async cancel(): Promise<void> {
-    if (this.readOnly !== undefined) return;
-    if (this.#turns.running) await this.#turns.stop(new Cancelled());
-    else await this.#turns.cancelLeft();
+    if (this.readOnly === undefined) await this.#turns.cancel();
   }
 
   onEvent(listener: (event: SessionEvent) => void): { dispose(): void } {
@@ -304,11 +283,7 @@ export class Runner implements LiveSession {
   }
 
   #refusal(): string | undefined {
-    if (this.readOnly !== undefined) return this.readOnly;
-    if (this.state !== "waiting") return undefined;
-    return this.#record.facts.question === undefined
-      ? "A card is open: approve or deny it first, or cancel the turn."
-      : "A question is open: answer it first, or cancel the turn.";
+    return whyNoAsk(this.readOnly, this.state, this.#record.facts);
   }
 
   #tellState(always = false): void {

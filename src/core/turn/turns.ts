@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Abandoned } from "../gate/gate.js";
+import { Abandoned } from "../gate/ports.js";
 import { type ChatClient, ChatError } from "../model/chatClient.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
@@ -30,6 +30,14 @@ export type Begin =
   | { readonly kind: "ask"; readonly text: string; readonly ask?: string; readonly goesOn?: string }
   /** The open turn, from where it is. */
   | { readonly kind: "resume" };
+
+/** Why a running task was told to stop by the user. */
+class Cancelled extends Error {
+  constructor() {
+    super("cancelled");
+    this.name = "Cancelled";
+  }
+}
 
 interface Task {
   readonly abort: AbortController;
@@ -132,8 +140,13 @@ export class Turns {
     if (next !== undefined) void this.begin(next);
   }
 
+  /** Ends the open turn for the user, whoever drives it; it is in the log when this resolves. */
+  cancel(): Promise<void> {
+    return this.running ? this.stop(new Cancelled()) : this.#cancelLeft();
+  }
+
   /** Ends the open turn where no task drives it; it is in the log when this resolves. */
-  cancelLeft(): Promise<void> {
+  #cancelLeft(): Promise<void> {
     const done = this.#leaving.then(async () => {
       if (turnIsOpen(this.#record.facts)) await this.#endLeftTurn("cancelled");
     });

@@ -1,6 +1,7 @@
 import { sameBytes } from "../gate/disk.js";
 import { exclusively } from "../gate/exclusive.js";
-import type { Gate, GateLedger, UndoChange, UndoPermit } from "../gate/gate.js";
+import type { Gate } from "../gate/gate.js";
+import type { GateLedger, UndoChange, UndoPermit } from "../gate/ports.js";
 import { REPLACED_BYTES } from "../limits.js";
 import type { EventOf, Surface } from "../session/events.js";
 import type { SessionFacts } from "../session/state.js";

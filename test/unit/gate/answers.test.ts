@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Abandoned } from "../../../src/core/gate/gate.js";
+import { Abandoned } from "../../../src/core/gate/ports.js";
 import { WRITE_BYTES } from "../../../src/core/limits.js";
 import { type Made, prepareReadOutside, Session } from "./session.js";
 import { bytes, makeWorkspace, prepareRun, prepareWrite } from "./support.js";

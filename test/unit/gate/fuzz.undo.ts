@@ -1,7 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import type { Gate, UndoPermit, UndoRequest } from "../../../src/core/gate/gate.js";
+import type { Gate } from "../../../src/core/gate/gate.js";
+import type { UndoPermit, UndoRequest } from "../../../src/core/gate/ports.js";
 import type { SessionEvent } from "../../../src/core/session/events.js";
 import { factsOf } from "../../../src/core/session/state.js";
 import { Changes } from "../../../src/core/turn/changes.js";

@@ -1,6 +1,7 @@
 import { ok } from "node:assert/strict";
 import { join } from "node:path";
-import { type Admission, type AdmitRequest, Gate } from "../../../src/core/gate/gate.js";
+import { Gate } from "../../../src/core/gate/gate.js";
+import type { Admission, AdmitRequest } from "../../../src/core/gate/ports.js";
 import type { Prepared, PreparedRead } from "../../../src/core/gate/prepared.js";
 import type { Answer, Delta, EventOf, Surface } from "../../../src/core/session/events.js";
 import { resolvePath } from "../../../src/core/workspace/resolve.js";

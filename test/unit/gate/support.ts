@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { AppendOptions, GateLedger } from "../../../src/core/gate/gate.js";
+import type { AppendOptions, GateLedger } from "../../../src/core/gate/ports.js";
 import type { PreparedRun, PreparedWrite } from "../../../src/core/gate/prepared.js";
 import { sameAllow } from "../../../src/core/gate/requirement.js";
 import type {

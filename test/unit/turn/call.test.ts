@@ -2,7 +2,8 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/st
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { Abandoned, Gate } from "../../../src/core/gate/gate.js";
+import { Gate } from "../../../src/core/gate/gate.js";
+import { Abandoned } from "../../../src/core/gate/ports.js";
 import type { Answer, Delta, EventOf, SessionEvent } from "../../../src/core/session/events.js";
 import * as toolSet from "../../../src/core/tools/index.js";
 import type { Tool, ToolContext } from "../../../src/core/tools/tool.js";
