@@ -10,7 +10,7 @@
  *   await bench.stop();
  *
  * `page` is Playwright's; locators wait by themselves. Settings are written both as the user's and
- * as the machine's, so that those of machine scope count. After a test that failed, a screenshot
+ * as the machine's, so that those of machine scope count. After a test that failed, screenshots
  * and the logs of every workbench that is up are kept and their place printed.
  */
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
@@ -18,10 +18,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ConsoleMessage, Frame, Page } from "playwright-core";
-import { keepFailure } from "../../scripts/failures.js";
 import { root } from "../../scripts/process.js";
 import type { SessionEvent } from "../../src/core/session/events.js";
 import { eventOfLine } from "../support/logLine.js";
+import { watched } from "./evidence.js";
 import { openWindow } from "./window.js";
 
 export interface WorkbenchOptions {
@@ -85,7 +85,6 @@ export interface Workbench {
 }
 
 const WAIT_MS = 30_000;
-const live = new Set<{ page: Page; data: string; console: string[]; log: () => string }>();
 
 /** Starts VS Code with the extension loaded and waits until its window is there. */
 export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Workbench> {
@@ -106,7 +105,7 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
   const lines: string[] = [];
   page.on("console", (message: ConsoleMessage) => lines.push(message.text()));
   const entry = { page, data, console: lines, log: window.log };
-  live.add(entry);
+  watched.add(entry);
 
   const sessions = () => readSessions(join(data, "User/globalStorage/countersign.countersign"));
   return {
@@ -132,7 +131,7 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
     openWindow: window.another,
     set: window.set,
     stop: async () => {
-      live.delete(entry);
+      watched.delete(entry);
       await window.close();
       await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
     },
@@ -265,38 +264,4 @@ async function readSessions(storage: string): Promise<readonly SessionOnDisk[]> 
   );
   const startOf = ({ events }: SessionOnDisk) => events[0]?.at ?? "";
   return sessions.sort((a, b) => startOf(a).localeCompare(startOf(b)));
-}
-
-// For all suites: importing this file is enough. A benchmark has no mocha.
-if (typeof afterEach === "function") afterEach(keepOfFailed);
-
-async function keepOfFailed(this: Mocha.Context): Promise<void> {
-  if (this.currentTest?.state !== "failed") return;
-  for (const { page, data, console: lines, log } of live) {
-    const pages = page.context().pages();
-    const shown = await panelTexts(pages);
-    const place = await keepFailure(this.currentTest.fullTitle(), {
-      pages,
-      texts: { "console.log": lines.join("\n"), "server.log": log(), "panels.txt": shown },
-      folders: {
-        logs: join(data, "logs"),
-        storage: join(data, "User/globalStorage/countersign.countersign"),
-      },
-    });
-    console.log(`      what there is to see of it: ${place}`);
-    // Where only the output of the run is kept, this is what is left of it.
-    console.log(shown.slice(-2_000).replace(/^/gm, "      | "));
-  }
-}
-
-/** What our pages in these windows show, and hold in their fields, as text. */
-async function panelTexts(pages: readonly Page[]): Promise<string> {
-  const texts: string[] = [];
-  for (const frame of pages.flatMap((page) => page.frames())) {
-    const ours = frame.locator(".composer, .approvals");
-    if ((await ours.count().catch(() => 0)) === 0) continue;
-    const text = frame.locator("body").ariaSnapshot({ timeout: 5_000 });
-    texts.push(await text.catch((error: Error) => error.message));
-  }
-  return texts.join("\n----\n");
 }
