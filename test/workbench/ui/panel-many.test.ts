@@ -30,11 +30,13 @@ describe("a session of 10,000 events", () => {
       }).observe(document.body, { childList: true, subtree: true });
     }`);
     await panel.post(snapshotOf(all.slice(-1_000), 9_000));
-    // It is drawn from the end upwards.
-    await panel.page.waitForFunction(`{
+    // It is drawn from the end upwards. `waitForFunction` would evaluate, which the page's policy forbids.
+    await panel.page.evaluate(`new Promise((resolve) => {
       const top = (selector) => document.querySelector(selector)?.getBoundingClientRect().top;
-      top(".list .row") < top(".list");
-    }`);
+      const look = () =>
+        top(".list .row") < top(".list") ? resolve() : requestAnimationFrame(look);
+      look();
+    })`);
     drawings = await panel.page.evaluate<number[]>("window.drawings");
     for (let left = 9; left > 0; left--) {
       const events = all.slice((left - 1) * 1_000, left * 1_000);
