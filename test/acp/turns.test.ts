@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gate } from "../support/gate.js";
+import type { ScriptedAnswer } from "../support/scriptedModel.js";
 import { Editor, makeWorld, type World } from "./support/agent.js";
 import { Wire } from "./support/wire.js";
 
@@ -182,6 +183,32 @@ describe("turns over the protocol", () => {
     assert.match(editor.text("user_message_chunk"), /And that$/);
     await editor.close();
   });
+
+  const waits: readonly (readonly [string, ScriptedAnswer])[] = [
+    ["a card", { calls: [{ id: "c1", tool: "run", args: { argv: ["true"] } }] }],
+    ["a question", question()],
+  ];
+  for (const [name, script] of waits) {
+    it(`follows a turn that is cancelled at ${name} with the prompt that comes right behind`, async () => {
+      world = await makeWorld([script, { text: "This instead." }]);
+      const editor = new Editor(world);
+      const session = await editor.open();
+      const ended = editor.prompt(session, "Go");
+      if (name === "a card") await editor.ask(0);
+      else await ended;
+      const [, instead] = await Promise.all([
+        editor.cancel(session),
+        editor.prompt(session, "No: this instead"),
+      ]);
+      assert.deepEqual(instead, { stopReason: "end_turn" });
+      const log = await world.log(session);
+      assert.deepEqual(
+        log.flatMap((event) => (event.type === "turn_started" ? [event.text] : [])),
+        ["Go", "No: this instead"],
+      );
+      await editor.close();
+    });
+  }
 
   it("ends a command on cancel, and shows what it printed while it ran", async () => {
     world = await makeWorld([

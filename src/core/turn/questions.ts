@@ -5,6 +5,7 @@ import type { AnswerOutcome, OpenQuestion } from "./live.js";
 interface Pending {
   readonly open: OpenQuestion;
   readonly turn: string;
+  readonly signal: AbortSignal;
   readonly resolve: (text: string) => void;
 }
 
@@ -42,12 +43,16 @@ export class QuestionDesk {
       give = resolve;
     });
     const listen = (): void => {
-      this.#pending = { open, turn, resolve: give };
+      this.#pending = { open, turn, signal, resolve: give };
       this.opened();
     };
     let cancelled: () => void = () => {};
     const cancel = new Promise<never>((_, reject) => {
-      cancelled = () => reject(signal.reason);
+      cancelled = () => {
+        // At once: what is said from now on is no answer.
+        this.#pending = undefined;
+        reject(signal.reason);
+      };
     });
     cancel.catch(() => {});
     signal.addEventListener("abort", cancelled, { once: true });
@@ -83,7 +88,7 @@ export class QuestionDesk {
         { flush: true },
       );
     } catch (error) {
-      this.#pending = pending;
+      if (!pending.signal.aborted) this.#pending = pending;
       throw error;
     }
     pending.resolve(text);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TURN_ANSWERS } from "../../../src/core/limits.js";
 import { ChatError } from "../../../src/core/model/chatClient.js";
@@ -9,6 +9,7 @@ import {
   askAndWait,
   call,
   calling,
+  ends,
   eventOf,
   hang,
   makeWorld,
@@ -22,14 +23,6 @@ import {
 import { assertGrows, assertValid } from "./valid.js";
 
 const surface = "test" as const;
-
-function ends(session: LiveSession): { reason: string; message?: string }[] {
-  return session.events.flatMap((event) =>
-    event.type === "turn_ended"
-      ? [{ reason: event.reason, ...(event.message ? { message: event.message } : {}) }]
-      : [],
-  );
-}
 
 describe("a turn", () => {
   let world: World;
@@ -213,101 +206,6 @@ describe("a turn", () => {
     assert.deepEqual(outcomes.map(({ outcome }) => outcome).sort(), ["queued", "started"]);
     assert.equal(world.client.requests.length, 1);
     await session.cancel();
-  });
-
-  it("can be cancelled in its stream; what is queued waits to be sent on", async () => {
-    await start(hang, { text: "second" }, { text: "third" });
-    const heard = world.client.nextRequest();
-    await session.ask("one");
-    await session.ask("two");
-    await heard;
-    await session.cancel();
-    assert.equal(session.state, "idle");
-    assert.deepEqual(ends(session), [{ reason: "cancelled" }]);
-    assert.equal(session.queue.length, 1);
-    assert.equal((await session.goOn()).outcome, "started");
-    await untilState(session, "idle");
-    assert.deepEqual(ends(session), [{ reason: "cancelled" }, { reason: "finished" }]);
-    assert.deepEqual(session.queue, []);
-    assertGrows(world.client.requests);
-  });
-
-  it("asks nothing of the model where it is cancelled right after the ask", async () => {
-    for (let round = 0; round < 20; round++) {
-      await start();
-      const asking = session.ask("one");
-      await session.cancel();
-      const outcome = await asking;
-      assert.equal(session.state, "idle");
-      const last = ends(session).at(-1)?.reason;
-      assert.ok(outcome.outcome === "refused" ? last === undefined : last === "cancelled");
-    }
-    assert.deepEqual(world.client.requests, []);
-  });
-
-  it("withdraws the card where it is cancelled at one, and gives every call a result", async () => {
-    await start(
-      calling(
-        call("run", { argv: ["touch", "one"] }),
-        call("run", { argv: ["touch", "two"] }),
-        call("list_dir", {}),
-      ),
-      { text: "hi" },
-    );
-    await session.ask("go");
-    await untilState(session, "waiting");
-    const { card } = await eventOf(session, "card_raised");
-    await session.cancel();
-    assert.deepEqual(
-      results(session).map(({ result }) => result),
-      ["cancelled", "cancelled", "cancelled"],
-    );
-    assert.deepEqual(types(session).slice(-5), [
-      "card_withdrawn",
-      "call_ended",
-      "call_ended",
-      "call_ended",
-      "turn_ended",
-    ]);
-    assert.deepEqual(session.openCards, []);
-    assert.equal((await session.answerCard(card, "allow_once", { surface })).outcome, "gone");
-    await askAndWait(session, "hi");
-    assert.deepEqual(await readdirOf(world.workspace), []);
-  });
-
-  it("tells the model of a command that was cut short that it ran, and what it printed", async () => {
-    await start(
-      calling(call("run", { argv: ["sh", "-c", "echo begun; sleep 60"] }), call("list_dir", {})),
-      { text: "ok" },
-    );
-    session.onEvent((event) => {
-      if (event.type === "card_raised") {
-        void session.answerCard(event.card, "allow_once", { surface });
-      }
-    });
-    const printed = new Promise<void>((resolve) => {
-      session.onDelta((delta) => {
-        if (delta.type === "output") resolve();
-      });
-    });
-    await session.ask("go");
-    await printed;
-    await session.cancel();
-    const [first, second] = results(session);
-    assert.match(first?.result ?? "", /had run for[\s\S]*begun/);
-    assert.doesNotMatch(first?.result ?? "", /denied/i);
-    assert.equal(second?.result, "cancelled");
-    await askAndWait(session, "again");
-  });
-
-  it("withdraws a question where it is cancelled at one", async () => {
-    await start(calling(call("ask", { question: "Which?" })));
-    await session.ask("go");
-    await untilState(session, "waiting");
-    await session.cancel();
-    assert.equal(session.openQuestion, undefined);
-    assert.deepEqual(results(session), [{ ok: false, result: "cancelled" }]);
-    assert.equal(session.state, "idle");
   });
 
   it("runs at the same time as the turns of other sessions", async () => {
@@ -519,9 +417,3 @@ describe("a turn", () => {
     );
   });
 });
-
-async function readdirOf(path: string): Promise<string[]> {
-  const { readdir } = await import("node:fs/promises");
-  await mkdir(path, { recursive: true });
-  return readdir(path);
-}

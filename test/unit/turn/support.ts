@@ -178,3 +178,12 @@ export function results(session: LiveSession): { ok: boolean; result: string }[]
     event.type === "call_ended" ? [{ ok: event.ok, result: event.result }] : [],
   );
 }
+
+/** How each turn of a session ended. */
+export function ends(session: LiveSession): { reason: string; message?: string }[] {
+  return session.events.flatMap((event) =>
+    event.type === "turn_ended"
+      ? [{ reason: event.reason, ...(event.message ? { message: event.message } : {}) }]
+      : [],
+  );
+}
