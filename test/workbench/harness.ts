@@ -56,7 +56,7 @@ export interface Workbench {
   readonly folder: string;
   /** VS Code's user data directory. */
   readonly data: string;
-  /** The frame, of the page or of a webview, that has an element for this selector; waits 30 s. */
+  /** The frame, of the page or of a webview, that has an element for this selector; waits a minute. */
   frame(selector: string): Promise<Frame>;
   /** Runs a command by its title in the palette ("Countersign: Deny"); rejects where it is not offered. */
   command(title: string): Promise<void>;
@@ -66,7 +66,7 @@ export interface Workbench {
   screenshot(name: string): Promise<string>;
   /** Every session, oldest first, read from its files now. */
   sessions(): Promise<readonly SessionOnDisk[]>;
-  /** The first event of a type (and that `matches`) in any session's log; waits 30 s. */
+  /** The first event of a type (and that `matches`) in any session's log; waits a minute. */
   event<T extends SessionEvent["type"]>(
     type: T,
     matches?: (event: Extract<SessionEvent, { type: T }>) => boolean,
@@ -84,7 +84,8 @@ export interface Workbench {
   stop(): Promise<void>;
 }
 
-const WAIT_MS = 30_000;
+/** Long, since more than one window may come up on a machine that is busy; what is there ends a wait at once. */
+const WAIT_MS = 60_000;
 
 /** Starts VS Code with the extension loaded and waits until its window is there. */
 export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Workbench> {
@@ -102,6 +103,7 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
     viewport: options.viewport ?? { width: 1400, height: 900 },
   });
   const { page, data } = window;
+  page.context().setDefaultTimeout(WAIT_MS);
   const lines: string[] = [];
   page.on("console", (message: ConsoleMessage) => lines.push(message.text()));
   const entry = { page, data, console: lines, log: window.log };
@@ -138,7 +140,7 @@ export async function startWorkbench(options: WorkbenchOptions = {}): Promise<Wo
   };
 }
 
-/** Asks again every 50 ms until there is an answer; rejects after 30 s, naming what was waited for. */
+/** Asks again every 50 ms until there is an answer; rejects after a minute, naming what was waited for. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
@@ -182,10 +184,10 @@ export function findFrame(page: Page, selector: string, timeout = WAIT_MS): Prom
 
 const ROWS = ".quick-input-widget .quick-input-list .monaco-list-row";
 
-async function typeInPalette(page: Page, typed: string): Promise<void> {
+async function typeInPalette(page: Page, typed: string, timeout = 3_000): Promise<void> {
   const input = page.locator(".quick-input-widget input[type=text]");
   await page.keyboard.press("F1");
-  await input.fill(`>${typed}`, { timeout: 3_000 });
+  await input.fill(`>${typed}`, { timeout });
 }
 
 /** The labels that the open palette shows now (about twenty of them). */
@@ -222,10 +224,12 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   };
   // An open palette does not hear of commands that come later, so it is opened again.
   for (let attempt = 0; attempt < 5; attempt++) {
-    // While a window comes up, or where the focus is on its way, something takes the palette away.
-    const done = await typeInPalette(page, title)
-      .then(() => until(title, look, 3_000))
-      .then(({ index }) => page.locator(ROWS).nth(index).click({ timeout: 3_000 }))
+    // While a window comes up, or where the focus is on its way, something takes the palette away;
+    // a slow one needs more time, which each attempt has.
+    const timeout = 3_000 * (attempt + 1);
+    const done = await typeInPalette(page, title, timeout)
+      .then(() => until(title, look, timeout))
+      .then(({ index }) => page.locator(ROWS).nth(index).click({ timeout }))
       .then(
         () => true,
         () => false,
