@@ -6,6 +6,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { Delta, SessionEvent } from "../core/session/events.js";
+import { endedByItself } from "../core/session/state.js";
 import type { LiveSession } from "../core/turn/live.js";
 import { unlessAborted } from "../core/turn/unlessAborted.js";
 import { Asks } from "./asks.js";
@@ -15,7 +16,7 @@ import { Outbox } from "./outbox.js";
 import { Outputs } from "./outputs.js";
 import { cardTexts } from "./permission.js";
 import { PromptEnds } from "./promptEnds.js";
-import { type End, endedByItself, Turns } from "./turns.js";
+import { type End, Turns } from "./turns.js";
 import { takeBack } from "./undo.js";
 import { said, Updates } from "./updates.js";
 
@@ -244,7 +245,7 @@ export class AcpSession {
       event.ask !== undefined &&
       !this.#prompts.hasQueued(event.ask);
     for (const update of this.#updates.event(event, echo)) this.#outbox.push(update);
-    const stays = event.type === "turn_ended" && !endedByItself(event);
+    const stays = event.type === "turn_ended" && !endedByItself(event.reason);
     // What follows at once is no wait, and what is queued goes on behind it.
     const { queue, nextAsk } = this.live;
     if (stays && nextAsk === undefined && queue.length > 0) this.#tellQueue(event.seq);

@@ -1,17 +1,13 @@
 import type { PromptResponse } from "@agentclientprotocol/sdk";
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { EventOf, SessionEvent } from "../core/session/events.js";
+import { endedByItself } from "../core/session/state.js";
 import type { LiveSession } from "../core/turn/live.js";
 
 /** How a prompt's turn came out: a response, or an error for the client to show. */
 export type End =
   | { readonly stopReason: PromptResponse["stopReason"] }
   | { readonly error: RequestError };
-
-/** Whether the next queued ask follows this end by itself. */
-export function endedByItself({ reason }: EventOf<"turn_ended">): boolean {
-  return reason === "finished" || reason === "limit";
-}
 
 type Told = SessionEvent | "closed" | "state";
 
@@ -84,7 +80,7 @@ export class Turns {
       (event) => {
         if (event.type === "turn_started" && event.ask === ask) return event;
         if (event.type === "ask_withdrawn" && event.ask === ask) return "withdrawn";
-        const over = event.type === "turn_ended" && !endedByItself(event);
+        const over = event.type === "turn_ended" && !endedByItself(event.reason);
         const { nextAsk } = this.live;
         return over && nextAsk !== undefined && nextAsk !== ask ? "held" : undefined;
       },

@@ -18,6 +18,16 @@ const question = (options?: string[]) => ({
   ],
 });
 
+/** Once a call shows `text` among its output. */
+const printed = (editor: Editor, text: string) =>
+  editor.update(
+    (one) =>
+      one.sessionUpdate === "tool_call_update" && JSON.stringify(one.content ?? "").includes(text)
+        ? true
+        : undefined,
+    `the output ${text}`,
+  );
+
 describe("turns over the protocol", () => {
   let world: World;
   afterEach(() => world.dispose());
@@ -158,14 +168,7 @@ describe("turns over the protocol", () => {
     const session = await editor.open();
     const ended = editor.prompt(session, "Run");
     (await editor.ask(0)).select("allow_once");
-    await editor.update(
-      (one) =>
-        one.sessionUpdate === "tool_call_update" &&
-        JSON.stringify(one.content ?? "").includes("started")
-          ? true
-          : undefined,
-      "the command to be up",
-    );
+    await printed(editor, "started");
     const queued = editor.prompt(session, "And that");
     await waitForQueue(world, session, 1);
     const [, instead] = await Promise.all([
@@ -220,14 +223,7 @@ describe("turns over the protocol", () => {
     const session = await editor.open();
     const ended = editor.prompt(session, "Run");
     (await editor.ask(0)).select("allow_once");
-    await editor.update(
-      (one) =>
-        one.sessionUpdate === "tool_call_update" &&
-        JSON.stringify(one.content ?? "").includes("started")
-          ? true
-          : undefined,
-      "the command's output",
-    );
+    await printed(editor, "started");
     await editor.cancel(session);
     assert.deepEqual(await ended, { stopReason: "cancelled" });
     const result = (await world.log(session)).find((event) => event.type === "call_ended");

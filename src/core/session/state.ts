@@ -250,6 +250,11 @@ export function turnIsOpen(facts: SessionFacts): boolean {
   return facts.turn !== undefined && facts.turn.ended === undefined;
 }
 
+/** Whether a turn came to its end by itself, so that the next queued ask may follow it. */
+export function endedByItself(reason: EventOf<"turn_ended">["reason"]): boolean {
+  return reason === "finished" || reason === "limit";
+}
+
 /** How the session reads. `driven`: some process is at work on it right now. */
 export function stateOf(facts: SessionFacts, driven: boolean): SessionState {
   if (!turnIsOpen(facts)) return driven ? "running" : "idle";

@@ -3,7 +3,7 @@ import { Abandoned } from "../gate/ports.js";
 import { type ChatClient, ChatError } from "../model/chatClient.js";
 import { LogError } from "../session/log.js";
 import type { SessionRecord } from "../session/record.js";
-import { turnIsOpen } from "../session/state.js";
+import { endedByItself, turnIsOpen } from "../session/state.js";
 import type { AskOutcome } from "./live.js";
 import { driveTurn } from "./loop.js";
 import type { AskQueue } from "./queue.js";
@@ -187,7 +187,7 @@ export class Turns {
       outcome = { outcome: "refused", message };
     }
     this.#task = undefined;
-    if (this.#after !== undefined) this.#sendOn();
+    this.#sendOn();
     this.#parts.stateChanged();
     // Once it has begun, a turn tells of its end in the log, or by `trouble`.
     if (outcome !== undefined) tell(outcome);
@@ -222,7 +222,7 @@ export class Turns {
       (why) => why instanceof Abandoned,
     );
     void record.refreshMeta();
-    return reason === "finished" || reason === "limit";
+    return endedByItself(reason);
   }
 
   async #start(begin: Extract<Begin, { kind: "ask" }>, signal: AbortSignal): Promise<void> {

@@ -25,6 +25,12 @@ interface InUse {
   readonly model: string;
 }
 
+/** A client, and the choice that it was made for. */
+interface Made {
+  readonly id: string;
+  readonly client: ChatClient;
+}
+
 /** Watches settings, keys and VS Code's models, and makes the clients. `report`: the output channel. */
 export function registerModels(
   context: vscode.ExtensionContext,
@@ -40,7 +46,7 @@ class Models implements ModelService {
   private readonly owned: vscode.Disposable[] = [];
   private inUse: Promise<InUse> | undefined;
   private known: InUse | undefined;
-  private made: { readonly id: string; readonly client: ChatClient } | undefined;
+  private made: Made | undefined;
   private generation = 0;
   /** Resolves once a choice that was made is in use: a request that comes by then is for that one. */
   private switching: Promise<unknown> = Promise.resolve();
@@ -71,9 +77,11 @@ class Models implements ModelService {
       await this.switching;
       const { generation } = this;
       try {
-        const client = await this.clientNow();
+        const made = await this.make();
         // What was chosen while this was made counts, whatever became of this.
-        if (generation === this.generation) return client;
+        if (generation !== this.generation) continue;
+        this.made = made;
+        return made.client;
       } catch (error) {
         if (generation === this.generation) throw error;
       }
@@ -119,16 +127,13 @@ class Models implements ModelService {
     };
   }
 
-  private async clientNow(): Promise<ChatClient> {
+  private async make(): Promise<Made> {
     const { choice } = await this.resolve();
-    const { generation } = this;
     const id = choiceText(choice);
     // The same client goes on being used: it remembers what its server does not understand.
-    if (this.made?.id === id) return this.made.client;
+    if (this.made?.id === id) return this.made;
     const { clientOf } = await providers();
-    const client = await clientOf(choice, readModelSettings(), this.parts);
-    if (generation === this.generation) this.made = { id, client };
-    return client;
+    return { id, client: await clientOf(choice, readModelSettings(), this.parts) };
   }
 
   private use(choice: Choice, store = async () => {}): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import type { LiveSession } from "../../../src/core/turn/live.js";
+import { gate } from "../../support/gate.js";
 import {
   askAndWait,
   call,
@@ -15,7 +16,7 @@ import {
   untilState,
   type World,
 } from "./support.js";
-import { assertGrows, assertValid } from "./valid.js";
+import { assertGrows, closeValid } from "./valid.js";
 
 const surface = "test" as const;
 
@@ -23,16 +24,12 @@ describe("a turn that was cancelled", () => {
   let world: World;
   let session: LiveSession;
   const start = async (...steps: Step[]): Promise<void> => {
-    world.client.steps.push(...steps);
-    session = await world.core().newSession(world.workspace);
+    session = await world.start(...steps);
   };
   beforeEach(async () => {
     world = await makeWorld();
   });
-  afterEach(async () => {
-    for (const request of world.client.requests) assertValid(request);
-    await world.dispose();
-  });
+  afterEach(() => closeValid(world));
 
   it("in its stream is over at once; what is queued waits to be sent on", async () => {
     await start(hang, { text: "second" }, { text: "third" });
@@ -151,12 +148,9 @@ describe("a turn that was cancelled", () => {
 
   /** Lets a turn that was told to stop go on until `over`, as a write or a command's end does. */
   const slowToStop = () => {
-    let over: () => void = () => {};
-    const stopped = new Promise<void>((resolve) => {
-      over = resolve;
-    });
+    const { held, open: over } = gate();
     const step: Step = async (_, { signal }) => {
-      await stopped;
+      await held;
       throw signal.reason;
     };
     return { over, step };

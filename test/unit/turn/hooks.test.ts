@@ -17,7 +17,7 @@ import {
   untilState,
   type World,
 } from "./support.js";
-import { assertValid } from "./valid.js";
+import { closeValid } from "./valid.js";
 
 function hookEnds(session: LiveSession): EventOf<"hook_ended">[] {
   return session.events.filter((event) => event.type === "hook_ended");
@@ -31,10 +31,7 @@ describe("Stop hooks", () => {
     world.settings = { trusted: true, stopHooks };
     session = await world.core().newSession(world.workspace);
   };
-  afterEach(async () => {
-    for (const request of world.client.requests) assertValid(request);
-    await world.dispose();
-  });
+  afterEach(() => closeValid(world));
   const finish = (): Step => calling(call("finish", { result: "done" }));
   const last = (): EventOf<"turn_ended"> => {
     const event = session.events.at(-1);

@@ -16,7 +16,7 @@ import {
   untilState,
   type World,
 } from "./support.js";
-import { assertGrows, assertValid } from "./valid.js";
+import { assertGrows, closeValid } from "./valid.js";
 
 const surface = "test" as const;
 
@@ -39,9 +39,8 @@ describe("a session that is opened again", () => {
     world = await makeWorld();
   });
   afterEach(async () => {
-    for (const request of world.client.requests) assertValid(request);
     assertGrows(world.client.requests);
-    await world.dispose();
+    await closeValid(world);
   });
 
   it("has its card up again, made from the file as it is now", async () => {

@@ -20,7 +20,7 @@ import {
   untilState,
   type World,
 } from "./support.js";
-import { assertGrows, assertValid } from "./valid.js";
+import { assertGrows, closeValid } from "./valid.js";
 
 const surface = "test" as const;
 
@@ -28,17 +28,13 @@ describe("a turn", () => {
   let world: World;
   let session: LiveSession;
   const start = async (...steps: Step[]): Promise<LiveSession> => {
-    world.client.steps.push(...steps);
-    session = await world.core().newSession(world.workspace);
+    session = await world.start(...steps);
     return session;
   };
   beforeEach(async () => {
     world = await makeWorld();
   });
-  afterEach(async () => {
-    for (const request of world.client.requests) assertValid(request);
-    await world.dispose();
-  });
+  afterEach(() => closeValid(world));
 
   it("ends with an answer that makes no call, its text as the result", async () => {
     await start({ text: "Hello." });

@@ -76,6 +76,8 @@ export interface World {
   readonly client: ScriptedClient;
   settings: CoreSettings;
   core(overrides?: Partial<CoreOptions>): Core;
+  /** A session in a core of its own, whose model goes on with `steps`. */
+  start(...steps: readonly Step[]): Promise<LiveSession>;
   dispose(): Promise<void>;
 }
 
@@ -113,6 +115,10 @@ export async function makeWorld(
       });
       cores.push(core);
       return core;
+    },
+    start(...steps) {
+      world.client.steps.push(...steps);
+      return world.core().newSession(workspace);
     },
     async dispose() {
       await Promise.all(cores.map((core) => core.dispose()));

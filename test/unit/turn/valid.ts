@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChatRequest } from "../../../src/core/model/chatClient.js";
+import type { World } from "./support.js";
 
 /** What every provider asks of a request: one result for each call, in its place, and nothing empty. */
 export function assertValid(request: ChatRequest): void {
@@ -44,4 +45,10 @@ export function assertGrows(requests: readonly ChatRequest[]): void {
       JSON.stringify(previous.messages),
     );
   }
+}
+
+/** Ends a test's world, in which every request was valid. */
+export async function closeValid(world: World): Promise<void> {
+  for (const request of world.client.requests) assertValid(request);
+  await world.dispose();
 }
